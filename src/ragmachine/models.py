@@ -1,0 +1,213 @@
+"""The values that travel between the rooms: chunks, hits, citations and answers.
+
+Plain frozen dataclasses, since importing pydantic costs a one-shot search a fifth of its time;
+files that come from outside are validated with pydantic in `ragmachine.exchange`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A contiguous piece of one source file.
+
+    Attributes:
+        id: position in its index, from 0; stable within one generation only.
+        file_path: POSIX path relative to the project root.
+        start: first character, an index into the file decoded as UTF-8 untranslated.
+        end: one past the last character; ``file_text[start:end] == text``.
+        first_line: line of `start`, counted from 1.
+        last_line: line of the last character, inclusive.
+        text: the exact source text; never holds injected metadata.
+        file_type: short lower-case type such as ``python``, ``markdown``, ``cuda``.
+        label: symbol or section, e.g. ``Class: Engine - Method: step`` or ``Section: A > B``.
+    """
+
+    id: int
+    file_path: str
+    start: int
+    end: int
+    first_line: int
+    last_line: int
+    text: str
+    file_type: str
+    label: str
+
+    @property
+    def location(self) -> str:
+        """``path:first-last``, the form in which people and editors name lines."""
+        return f"{self.file_path}:{self.first_line}-{self.last_line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk that a query retrieved.
+
+    Attributes:
+        rank: from 1.
+        score: positive, larger is better; comparable within one query only.
+        stages: what each retrieval stage contributed to the score, by stage name.
+        terms: the indexed terms of the query that the chunk holds.
+    """
+
+    rank: int
+    score: float
+    chunk: Chunk
+    stages: dict[str, float] = field(default_factory=dict)
+    terms: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The hit as the contract's JSON: path, offsets, lines, text, type, label, score."""
+        chunk = self.chunk
+        return {
+            "rank": self.rank,
+            "score": round(self.score, 6),
+            "file_path": chunk.file_path,
+            "first_character_index": chunk.start,
+            "last_character_index": chunk.end,
+            "first_line": chunk.first_line,
+            "last_line": chunk.last_line,
+            "file_type": chunk.file_type,
+            "label": chunk.label,
+            "text": chunk.text,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The ranked hits of one query.
+
+    Attributes:
+        query: the text as asked.
+        strategy: name of the retrieval strategy, e.g. ``lexical``.
+        hits: best first; empty when nothing in the corpus bears on the query.
+        total_chunks: size of the index that was searched.
+        search_time_ms: wall time of the search in milliseconds, index loading excluded.
+        notice: one line on why `hits` is empty or narrower than asked, else "".
+        is_cached: whether the hits came from the query cache.
+    """
+
+    query: str
+    strategy: str
+    hits: tuple[Hit, ...]
+    total_chunks: int
+    search_time_ms: float
+    notice: str = ""
+    is_cached: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as one JSON document, as ``search --json`` prints it."""
+        return {
+            "query": self.query,
+            "strategy": self.strategy,
+            "retrieved_chunks": [hit.to_json() for hit in self.hits],
+            "notice": self.notice,
+            "metrics": {
+                "search_time_ms": round(self.search_time_ms, 3),
+                "total_chunks": self.total_chunks,
+                "cached": self.is_cached,
+            },
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A numbered pointer from an answer to the lines it rests on.
+
+    Attributes:
+        number: the n of ``[n]`` in the answer, from 1.
+        file_path, start, end, first_line, last_line: the cited span, as in `Chunk`.
+    """
+
+    number: int
+    file_path: str
+    start: int
+    end: int
+    first_line: int
+    last_line: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The citation with the contract's names for offsets."""
+        return {
+            "number": self.number,
+            "file_path": self.file_path,
+            "first_character_index": self.start,
+            "last_character_index": self.end,
+            "first_line": self.first_line,
+            "last_line": self.last_line,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer and what it rests on.
+
+    Attributes:
+        text: what the user reads; ``[n]`` refers to `citations`.
+        mode: who wrote it: the model's name, ``extractive``, or ``none`` for a refusal.
+        result: the search behind it.
+        citations: the passages cited, by number.
+        notice: one line on a fall-back and its remedy, else "".
+        answer_time_ms: wall time of generation in milliseconds, search excluded.
+    """
+
+    text: str
+    mode: str
+    result: SearchResult
+    citations: tuple[Citation, ...] = ()
+    notice: str = ""
+    answer_time_ms: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """The search result's document plus the answer and its citations."""
+        document = self.result.to_json()
+        document["answer"] = self.text
+        document["answer_mode"] = self.mode
+        document["citations"] = [citation.to_json() for citation in self.citations]
+        document["notice"] = self.notice or self.result.notice
+        document["metrics"]["answer_time_ms"] = round(self.answer_time_ms, 3)
+        return document
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What an indexing run did.
+
+    Attributes:
+        corpus_root: the folder indexed, as `Chunk.file_path` spells it.
+        files: files in the index.
+        chunks: chunks in the index.
+        terms: distinct terms.
+        reused: files taken from the previous generation without being read.
+        skipped: files left out by rule, counted by reason.
+        problems: (path, reason) of every file that was odd or unreadable.
+        seconds: wall time.
+        is_unchanged: the index already was what this run would have built.
+    """
+
+    corpus_root: str
+    files: int
+    chunks: int
+    terms: int
+    reused: int
+    skipped: dict[str, int]
+    problems: tuple[tuple[str, str], ...]
+    seconds: float
+    is_unchanged: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as one JSON document, as ``index --json`` prints it."""
+        return {
+            "corpus_root": self.corpus_root,
+            "files": self.files,
+            "chunks": self.chunks,
+            "terms": self.terms,
+            "reused": self.reused,
+            "skipped": dict(self.skipped),
+            "problems": [{"file_path": path, "reason": reason} for path, reason in self.problems],
+            "seconds": round(self.seconds, 3),
+            "unchanged": self.is_unchanged,
+        }
