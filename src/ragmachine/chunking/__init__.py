@@ -1,0 +1,1 @@
+"""From a decoded document to chunks that reproduce it exactly."""

@@ -1,0 +1,111 @@
+"""Chooses the chunker of a file by its name, and falls back to lines when a parser fails."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ragmachine.chunking.builder import Block, ChunkBuilder, Piece
+from ragmachine.chunking.lines import line_blocks
+
+# Suffix (or whole name, lower-case) -> the file type that hits and filters show.
+_TYPES = {
+    "python": "py pyi pyw pyx",
+    "markdown": "md markdown mdx",
+    "rst": "rst",
+    "text": "txt text log",
+    "toml": "toml",
+    "yaml": "yaml yml",
+    "json": "json jsonl ndjson json5 ipynb",
+    "csv": "csv tsv",
+    "cmake": "cmake cmakelists.txt",
+    "docker": "dockerfile containerfile",
+    "make": "makefile mk gnumakefile",
+    "shell": "sh bash zsh fish",
+    "c": "c h",
+    "cpp": "cpp cc cxx hpp hh hxx inl",
+    "cuda": "cu cuh",
+    "javascript": "js mjs cjs jsx",
+    "typescript": "ts tsx",
+    "java": "java",
+    "go": "go",
+    "rust": "rs",
+    "ruby": "rb",
+    "html": "html htm",
+    "css": "css scss",
+    "sql": "sql",
+    "jinja": "jinja j2 tpl",
+    "ini": "ini cfg conf",
+}
+_TYPE_OF = {name: kind for kind, names in _TYPES.items() for name in names.split()}
+DOCUMENTATION_TYPES = frozenset({"markdown", "rst", "text", "html"})
+
+# Packing sizes in characters, chosen on the reference corpus: sections are answers by themselves,
+# while code needs its neighbours for context.
+_TARGET_CHARS = {"python": 1500, "markdown": 1000, "rst": 1000}
+_DEFAULT_TARGET_CHARS = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkedDocument:
+    """The chunks of one document.
+
+    Attributes:
+        file_type: see `file_type_of`.
+        pieces: in file order.
+        problem: why a better chunker could not be used, else "".
+    """
+
+    file_type: str
+    pieces: list[Piece]
+    problem: str = ""
+
+
+def file_type_of(path: str) -> str:
+    """Short lower-case type of a file by its name; ``text`` when the name says nothing."""
+    name = path.rpartition("/")[2].lower()
+    if name in _TYPE_OF:
+        return _TYPE_OF[name]
+    if name.startswith("dockerfile"):
+        return "docker"
+    return _TYPE_OF.get(name.rpartition(".")[2], "text") if "." in name else "text"
+
+
+def _chunker_of(file_type: str) -> Callable[[str], list[Block]] | None:
+    """The parser of a type, imported when first needed; None where lines are all there is."""
+    if file_type == "python":
+        from ragmachine.chunking.python_ast import python_blocks
+
+        return python_blocks
+    if file_type == "markdown":
+        from ragmachine.chunking.markdown import markdown_blocks
+
+        return markdown_blocks
+    return None
+
+
+def chunk_document(
+    path: str, text: str, *, max_chars: int, overlap_chars: int = 0
+) -> ChunkedDocument:
+    """Cut a document into chunks of at most `max_chars` characters; never raises for odd input."""
+    file_type = file_type_of(path)
+    target = min(_TARGET_CHARS.get(file_type, _DEFAULT_TARGET_CHARS), max_chars)
+    builder = ChunkBuilder(max_chars, target, overlap_chars)
+    blocks, problem = _blocks(text, file_type)
+    return ChunkedDocument(file_type, builder.build(text, blocks), problem)
+
+
+def _blocks(text: str, file_type: str) -> tuple[list[Block], str]:
+    chunker = _chunker_of(file_type)
+    if chunker is None:
+        return line_blocks(text), ""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a corpus's own SyntaxWarnings are not ours to print
+            return chunker(text), ""
+    except SyntaxError as error:
+        problem = f"not parsed as {file_type} (line {error.lineno}: {error.msg}): cut by lines"
+    except (ValueError, RecursionError, MemoryError) as error:
+        problem = f"not parsed as {file_type} ({error or type(error).__name__}): cut by lines"
+    return line_blocks(text), problem

@@ -1,0 +1,1 @@
+"""From a folder on disk to decoded documents: discovery, decoding and corpus download."""

@@ -1,0 +1,244 @@
+"""Which files of a folder are worth indexing: one walk, every omission counted with its reason."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from pathspec import GitIgnoreSpec
+
+from ragmachine.errors import CorpusError
+
+IGNORE_FILES = (".gitignore", ".ragignore")
+
+# Suffixes whose files are never text; anything unknown is decided by its bytes.
+BINARY_SUFFIXES = frozenset(
+    "7z a avi bin bmp bz2 class dat db dll dylib eot exe flac gguf gif gz h5 ico jar jpeg jpg lib"
+    " mkv mov mp3 mp4 npy npz o obj ogg onnx otf parquet pdf pickle pkl png pt pth pyc pyd rar"
+    " safetensors so sqlite svgz tar tgz tif tiff ttf wasm wav webm webp whl woff woff2 xls xlsx"
+    " xz zip zst docx pptx".split()
+)
+LOCK_FILES = frozenset(
+    "package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lockb poetry.lock uv.lock"
+    " pdm.lock Pipfile.lock conda-lock.yml Cargo.lock Gemfile.lock composer.lock go.sum"
+    " flake.lock mix.lock packages.lock.json".split()
+)
+# Folders that tools fill; a dot folder is skipped anyway, bar the two that people write in.
+NOISE_FOLDERS = frozenset(
+    "__pycache__ node_modules bower_components venv site-packages dist-packages htmlcov"
+    " __pypackages__".split()
+)
+KEPT_DOT_FOLDERS = frozenset({".github", ".buildkite", ".gitlab", ".circleci"})
+KEPT_DOT_FILES = frozenset({".env.example", ".pre-commit-config.yaml"})
+GENERATED_SUFFIXES = (".min.js", ".min.css", ".map", ".egg-info", ".pb.go", "_pb2.py", "_pb2.pyi")
+GENERATED_NAMES = frozenset({"PKG-INFO", "SOURCES.txt"})
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file to index.
+
+    Attributes:
+        path: POSIX path relative to the corpus root.
+        absolute: where to open it.
+        size: bytes.
+        mtime_ns: modification time in nanoseconds.
+    """
+
+    path: str
+    absolute: str
+    size: int
+    mtime_ns: int
+
+
+@dataclass(slots=True)
+class Discovery:
+    """What a walk found.
+
+    Attributes:
+        files: in path order.
+        skipped: files and folders left out by rule, counted by reason.
+        problems: (path, reason) of entries that could not be looked at.
+    """
+
+    files: list[SourceFile] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+    problems: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """Ignore files in force in a folder: (folder relative to the root, spec), outermost first."""
+
+    specs: tuple[tuple[str, GitIgnoreSpec], ...] = ()
+
+    def ignores(self, path: str, is_folder: bool) -> bool:
+        """Whether the last matching pattern, innermost file first, ignores the path."""
+        for base, spec in reversed(self.specs):
+            local = path[len(base) + 1 :] if base else path
+            verdict = spec.check_file(local + "/" if is_folder else local).include
+            if verdict is not None:
+                return verdict
+        return False
+
+
+def discover(root: str, *, max_file_bytes: int) -> Discovery:
+    """Walk a corpus folder, or take a single file, and list what to index.
+
+    Links are followed only to targets inside the root, and each real file is listed once, under
+    the path that is not a link where there is one.
+
+    Args:
+        root: folder or file.
+        max_file_bytes: larger files are reported as problems and left out.
+    Raises: CorpusError: the root does not exist or cannot be listed.
+    """
+    found = Discovery()
+    if os.path.isfile(root):
+        info = os.stat(root)
+        found.files.append(
+            SourceFile(os.path.basename(root), root, info.st_size, info.st_mtime_ns)
+        )
+        return found
+    if not os.path.isdir(root):
+        raise CorpusError(
+            f"there is no folder {root}",
+            remedy="name one with --target_dir, or fetch the reference corpus: `make corpus`",
+        )
+    walk = _Walk(root, max_file_bytes, found)
+    walk.run()
+    found.files.sort(key=lambda file: file.path)
+    return found
+
+
+class _Walk:
+    """One traversal; real files first, links after them, so that a link never wins over a file."""
+
+    def __init__(self, root: str, max_file_bytes: int, found: Discovery) -> None:
+        self.root = root
+        self.real_root = os.path.realpath(root)
+        self.max_file_bytes = max_file_bytes
+        self.found = found
+        self.seen_files: set[tuple[int, int]] = set()
+        self.seen_folders: set[tuple[int, int]] = set()
+        self.links: list[tuple[str, str, _Rules]] = []
+
+    def run(self) -> None:
+        """Visit the tree, then the links in it, which may lead to folders with more links."""
+        try:
+            os.listdir(self.root)
+        except OSError as error:
+            raise CorpusError(f"cannot list {self.root}: {error.strerror}") from error
+        self._folder(self.root, "", _Rules())
+        while self.links:
+            links, self.links = self.links, []
+            for absolute, path, rules in links:
+                self._link(absolute, path, rules)
+
+    def _folder(self, absolute: str, path: str, rules: _Rules) -> None:
+        stack = [(absolute, path, rules)]
+        while stack:
+            folder, base, inherited = stack.pop()
+            try:
+                info = os.stat(folder)
+                entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+            except OSError as error:
+                self.found.problems.append((base or ".", f"cannot list: {error.strerror}"))
+                continue
+            identity = (info.st_dev, info.st_ino)
+            if identity in self.seen_folders:
+                continue
+            self.seen_folders.add(identity)
+            own = self._with_ignore_files(folder, base, inherited, entries)
+            stack.extend(self._entries(entries, base, own))
+
+    def _entries(
+        self, entries: Sequence[os.DirEntry[str]], base: str, rules: _Rules
+    ) -> Iterator[tuple[str, str, _Rules]]:
+        """List the files of one folder and yield the folders to visit."""
+        for entry in entries:
+            path = f"{base}/{entry.name}" if base else entry.name
+            if entry.is_symlink():
+                self.links.append((entry.path, path, rules))
+            elif entry.is_dir(follow_symlinks=False):
+                reason = self._folder_reason(entry.name, path, rules)
+                if reason:
+                    self.found.skipped[reason] += 1
+                else:
+                    yield entry.path, path, rules
+            else:
+                self._file(entry.path, path, rules)
+
+    def _link(self, absolute: str, path: str, rules: _Rules) -> None:
+        target = os.path.realpath(absolute)
+        if target != self.real_root and not target.startswith(self.real_root + os.sep):
+            self.found.skipped["link out of the folder"] += 1
+        elif os.path.isdir(target):
+            if not self._folder_reason(os.path.basename(path), path, rules):
+                self._folder(target, path, rules)
+        elif os.path.isfile(target):
+            self._file(absolute, path, rules)
+        else:
+            self.found.skipped["broken link"] += 1
+
+    def _file(self, absolute: str, path: str, rules: _Rules) -> None:
+        try:
+            info = os.stat(absolute)
+        except OSError as error:
+            self.found.problems.append((path, f"cannot read: {error.strerror}"))
+            return
+        identity = (info.st_dev, info.st_ino)
+        reason = self._file_reason(path, info, rules)
+        if not reason and info.st_ino and identity in self.seen_files:
+            reason = "same file under another name"
+        if reason:
+            self.found.skipped[reason] += 1
+            return
+        if info.st_size > self.max_file_bytes:
+            limit = f"{info.st_size:,} bytes, over the limit of {self.max_file_bytes:,}"
+            self.found.problems.append((path, limit))
+            return
+        self.seen_files.add(identity)
+        self.found.files.append(SourceFile(path, absolute, info.st_size, info.st_mtime_ns))
+
+    def _folder_reason(self, name: str, path: str, rules: _Rules) -> str:
+        if name.startswith(".") and name not in KEPT_DOT_FOLDERS:
+            return "hidden"
+        if name in NOISE_FOLDERS or name.endswith(".egg-info"):
+            return "generated"
+        return "ignore file" if rules.ignores(path, is_folder=True) else ""
+
+    def _file_reason(self, path: str, info: os.stat_result, rules: _Rules) -> str:
+        name = path.rpartition("/")[2]
+        if not stat.S_ISREG(info.st_mode):
+            return "not a regular file"
+        if name.startswith(".") and name not in KEPT_DOT_FILES:
+            return "hidden"
+        if name in LOCK_FILES:
+            return "lock file"
+        if name in GENERATED_NAMES or name.endswith(GENERATED_SUFFIXES):
+            return "generated"
+        if name.rpartition(".")[2].lower() in BINARY_SUFFIXES and "." in name:
+            return "binary"
+        return "ignore file" if rules.ignores(path, is_folder=False) else ""
+
+    def _with_ignore_files(
+        self, folder: str, base: str, rules: _Rules, entries: Sequence[os.DirEntry[str]]
+    ) -> _Rules:
+        """Add the folder's own ignore files to those it inherits; `.ragignore` has the last say."""
+        names = {entry.name for entry in entries}
+        for name in IGNORE_FILES:
+            if name not in names:
+                continue
+            try:
+                with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as lines:
+                    spec = GitIgnoreSpec.from_lines(lines)
+            except (OSError, ValueError) as error:
+                path = f"{base}/{name}" if base else name
+                self.found.problems.append((path, f"ignore file not understood: {error}"))
+                continue
+            rules = _Rules((*rules.specs, (base, spec)))
+        return rules

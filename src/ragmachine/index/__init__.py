@@ -1,0 +1,1 @@
+"""From chunks to searchable files and back: tokens, postings, BM25 scores, storage."""

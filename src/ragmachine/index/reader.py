@@ -1,0 +1,135 @@
+"""An opened generation: the read-only view that retrieval works on."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ragmachine.index.sparse import VOCABULARY_FILE, load_retriever
+from ragmachine.index.store import Documents, IndexStore, read_json
+from ragmachine.models import Chunk
+
+if TYPE_CHECKING:
+    import bm25s
+
+Ints = npt.NDArray[np.int32]
+
+
+class PassagePostings:
+    """Counts of every term per passage of about 400 characters, memory-mapped.
+
+    Attributes:
+        indptr: (terms + 1,) where each term's postings start.
+        items: (postings,) passages, ascending within a term.
+        counts: (postings,) uint8.
+        length: (passages,) terms in each passage.
+        first_of_chunk: (chunks + 1,) first passage of each chunk.
+    """
+
+    def __init__(self, folder: str, chunks: int) -> None:
+        def load(name: str) -> Any:
+            return np.load(os.path.join(folder, f"{name}.npy"), mmap_mode="r")
+
+        self.indptr = load("body.indptr")
+        self.items = load("body.items")
+        self.counts = load("body.counts")
+        self.length = np.asarray(load("passage_length"))
+        self.mean_length = float(self.length.mean()) if self.length.size else 1.0
+        self.first_of_chunk = np.searchsorted(load("passage_chunk"), np.arange(chunks + 1))
+
+
+class Index:
+    """One generation of an index.
+
+    Attributes:
+        manifest: settings, counts and files, as written by the build.
+        files: (files,) paths relative to the corpus root.
+        file_types: (files,) short types.
+        file_of_chunk: (chunks,) int32 position in `files`.
+        labels: (chunks,) symbol or section.
+        vocabulary: term to number.
+    """
+
+    def __init__(self, folder: str, manifest: dict[str, Any]) -> None:
+        self._folder = folder
+        self.manifest = manifest
+        chunk_map = read_json(os.path.join(folder, "chunks.json"))
+        self.root: str = chunk_map["root"]
+        self.files: list[str] = chunk_map["files"]
+        self.file_types: list[str] = chunk_map["file_types"]
+        self.labels: list[str] = chunk_map["labels"]
+        counts = np.array(chunk_map["file_chunks"], dtype=np.int64)
+        self.file_of_chunk: Ints = np.repeat(np.arange(len(self.files), dtype=np.int32), counts)
+        self._file_bytes = chunk_map["file_bytes"]
+        self._columns = chunk_map
+        self.vocabulary: dict[str, int] = read_json(os.path.join(folder, "bm25", VOCABULARY_FILE))
+        self.documents = Documents(os.path.join(folder, "documents.bin"))
+
+    @property
+    def content_id(self) -> str:
+        """Names the indexed content and shape: equal ids give equal results."""
+        return str(self.manifest["content_id"])
+
+    @property
+    def chunk_count(self) -> int:
+        """Chunks in the index."""
+        return len(self.labels)
+
+    @cached_property
+    def chunk_scores(self) -> bm25s.BM25:
+        """BM25 over chunks, label and path words weighted."""
+        return load_retriever(os.path.join(self._folder, "bm25"))
+
+    @cached_property
+    def file_scores(self) -> bm25s.BM25:
+        """BM25 over whole files."""
+        return load_retriever(os.path.join(self._folder, "bm25_files"))
+
+    @cached_property
+    def passages(self) -> PassagePostings:
+        """Counts per passage, for rescoring the best chunks."""
+        return PassagePostings(os.path.join(self._folder, "postings"), self.chunk_count)
+
+    @cached_property
+    def _file_start(self) -> list[int]:
+        return [0, *np.cumsum(self._file_bytes).tolist()]
+
+    def file_path(self, file: int) -> str:
+        """A file's path relative to the project root."""
+        return f"{self.root}/{self.files[file]}" if self.root not in ("", ".") else self.files[file]
+
+    def chunk(self, number: int) -> Chunk:
+        """A chunk with its exact source text."""
+        columns = self._columns
+        file = int(self.file_of_chunk[number])
+        base = self._file_start[file]
+        text = self.documents.text(
+            base + columns["byte_start"][number], base + columns["byte_end"][number]
+        )
+        return Chunk(
+            id=number,
+            file_path=self.file_path(file),
+            start=columns["start"][number],
+            end=columns["end"][number],
+            first_line=columns["first_line"][number],
+            last_line=columns["last_line"][number],
+            text=text,
+            file_type=self.file_types[file],
+            label=self.labels[number],
+        )
+
+
+def open_index(store: IndexStore) -> Index:
+    """Open the current generation after checking its hashes.
+
+    Raises:
+        IndexMissingError: nothing was indexed.
+        IndexCorruptError: a file does not match its hash; the message names it.
+        IndexVersionError: written in another format.
+    """
+    folder = store.verified()
+    return Index(folder, store.manifest(folder))

@@ -1,0 +1,165 @@
+"""What a new build takes over from the current generation: files that have not changed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragmachine.corpus.discover import Discovery, SourceFile
+from ragmachine.errors import RagError
+from ragmachine.index.analyze import Batch, Columns, FileRecord, Ints, pack
+from ragmachine.index.sparse import VOCABULARY_FILE
+from ragmachine.index.store import Documents, IndexStore, read_json, versions
+
+if TYPE_CHECKING:
+    from ragmachine.index.build import BuildRequest
+
+# A file saved in the same instant as it was indexed may change again without its time changing.
+_RACY_NS = 2_000_000_000
+
+
+class Previous:
+    """The current generation as a source of finished work."""
+
+    def __init__(self, folder: str, manifest: dict[str, Any]) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self.reused = 0
+        self._known = {row[0]: row for row in manifest["files"]}
+        self._binary_rows = {row[0]: (row[1], row[2]) for row in manifest["binary_files"]}
+        self._binary = self._binary_rows.keys()
+
+    @property
+    def problems(self) -> list[tuple[str, str]]:
+        """The problems that its build reported."""
+        return [(path, reason) for path, reason in self.manifest["problems"]]
+
+    def is_same(self, found: Discovery) -> bool:
+        """Whether a build of what was found would give this generation again."""
+        if found.problems != self._problems_of_discovery():
+            return False
+        others = self._binary | {path for path, _ in self.problems} - self._known.keys()
+        candidates = [file for file in found.files if file.path not in others]
+        if len(candidates) != len(self._known):
+            return False
+        left_out = [file for file in found.files if file.path in others]
+        return all(map(self._is_kept, candidates)) and all(map(self._is_left_out, left_out))
+
+    def _problems_of_discovery(self) -> list[tuple[str, str]]:
+        return [(path, reason) for path, reason in self.manifest["discovery_problems"]]
+
+    def _is_left_out(self, file: SourceFile) -> bool:
+        """Whether a file that could not be indexed still is what it was."""
+        if file.path in self._binary:
+            return self._binary_rows[file.path] == (file.size, file.mtime_ns)
+        try:
+            with open(file.absolute, "rb"):
+                return False
+        except OSError:
+            return True
+
+    def split(self, files: Sequence[SourceFile]) -> tuple[list[SourceFile], list[SourceFile]]:
+        """(files to take over, files to analyze)."""
+        kept = [file for file in files if self._is_kept(file)]
+        names = {file.path for file in kept}
+        self.reused = len(kept)
+        return kept, [file for file in files if file.path not in names]
+
+    def _is_kept(self, file: SourceFile) -> bool:
+        row = self._known.get(file.path)
+        if row is None or row[1] != file.size:
+            return False
+        is_racy = file.mtime_ns >= self.manifest["created_ns"] - _RACY_NS
+        if row[2] == file.mtime_ns and not is_racy:
+            return True
+        try:
+            with open(file.absolute, "rb") as stream:
+                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        except OSError:
+            return False
+        return bool(digest == row[3])
+
+    def take(self, kept: Sequence[SourceFile]) -> Batch:
+        """The kept files' records, columns and postings, renumbered from 0."""
+        chunk_map = read_json(os.path.join(self.folder, "chunks.json"))
+        paths: list[str] = chunk_map["files"]
+        by_path = {file.path: file for file in kept}
+        is_kept = np.array([path in by_path for path in paths], dtype=bool)
+        file_chunks = np.array(chunk_map["file_chunks"], dtype=np.int64)
+        chunk_kept = np.repeat(is_kept, file_chunks)
+        columns = self._columns(chunk_map, chunk_kept)
+        documents = Documents(os.path.join(self.folder, "documents.bin"))
+        byte_ends = np.cumsum(chunk_map["file_bytes"], dtype=np.int64)
+        records, problems = [], []
+        for row in np.flatnonzero(is_kept).tolist():
+            path, file = paths[row], by_path[paths[row]]
+            known = self._known[path]
+            end = int(byte_ends[row])
+            text = documents.raw(end - chunk_map["file_bytes"][row], end)
+            file_type = chunk_map["file_types"][row]
+            records.append(
+                FileRecord(
+                    path, file.size, file.mtime_ns, known[3], file_type, known[4],
+                    int(file_chunks[row]), text,
+                )
+            )  # fmt: skip
+            if known[4]:
+                problems.append((path, known[4]))
+        return Batch(records, columns, problems=problems)
+
+    def _columns(self, chunk_map: dict[str, Any], chunk_kept: Ints) -> Columns:
+        names = ("start", "end", "first_line", "last_line", "byte_start", "byte_end")
+        numbers = [np.array(chunk_map[name], dtype=np.int64)[chunk_kept] for name in names]
+        labels = [
+            label for label, kept in zip(chunk_map["labels"], chunk_kept.tolist(), strict=True) if kept
+        ]
+        passage_chunk = self._array("passage_chunk")
+        passage_kept = chunk_kept[passage_chunk] if passage_chunk.size else passage_chunk > 0
+        new_chunk = np.cumsum(chunk_kept) - 1
+        vocabulary = read_json(os.path.join(self.folder, "bm25", VOCABULARY_FILE))
+        body = self._postings("body", passage_kept)
+        fields = self._postings("fields", chunk_kept)
+        return Columns(
+            *numbers, labels, new_chunk[passage_chunk[passage_kept]], list(vocabulary), body, fields
+        )
+
+    def _postings(self, name: str, item_kept: Ints) -> Ints:
+        indptr = self._array(f"{name}.indptr")
+        item = self._array(f"{name}.items").astype(np.int64)
+        count = self._array(f"{name}.counts").astype(np.int64)
+        term = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+        keep = item_kept[item] if item.size else item > 0
+        new_item = np.cumsum(item_kept) - 1
+        return pack(term[keep], new_item[item[keep]], count[keep])
+
+    def _array(self, name: str) -> Ints:
+        array: Ints = np.load(os.path.join(self.folder, "postings", f"{name}.npy"))
+        return array
+
+
+def load_previous(store: IndexStore, request: BuildRequest) -> Previous | None:
+    """The current generation, if it is intact and was built from the same root in the same shape.
+
+    An unusable one is no error here: the build then starts from nothing.
+    """
+    try:
+        folder = store.verified()
+        manifest = store.manifest(folder)
+    except RagError:
+        return None
+    settings = manifest["settings"]
+    is_same_shape = (
+        settings["max_chunk_size"] == request.shape.max_chars
+        and settings["overlap"] == request.shape.overlap_chars
+        and settings["max_file_bytes"] == request.max_file_bytes
+        and manifest["corpus_root"] == request.display_root
+        and manifest["absolute_root"] == os.path.abspath(request.root)
+        and manifest["versions"] == versions()
+    )
+    return Previous(folder, manifest) if is_same_shape else None
+
+

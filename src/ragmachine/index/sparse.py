@@ -1,0 +1,120 @@
+"""Postings to BM25 score matrices, served by bm25s's numpy backend and memory-mapped.
+
+bm25s builds its matrix one document at a time in Python; the same numbers come out of whole-column
+arithmetic here in a fraction of the time, and are handed to a `bm25s.BM25` object, which stores
+and sums them. Tests hold both against a plain-Python BM25.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ragmachine.index.analyze import Ints, unpack
+
+if TYPE_CHECKING:
+    import bm25s
+
+K1 = 1.5
+B = 0.75
+VOCABULARY_FILE = "vocab.index.json"
+
+Floats = npt.NDArray[np.float32]
+
+
+def group_counts(packed: Ints, group_of: Ints | None) -> tuple[Ints, Ints, Ints]:
+    """Sum the counts of sorted postings over groups of items.
+
+    Args:
+        packed: as `analyze.pack`, ascending.
+        group_of: (items,) ascending group of each item, e.g. the chunk of a passage; None keeps
+            the items as they are.
+    Returns: (term, group, count) columns, ascending by term then group.
+    """
+    term, item, count = unpack(packed)
+    if group_of is None:
+        return term, item, count
+    group = group_of[item] if group_of.size else item
+    if not term.size:
+        return term, group, count
+    is_first = np.r_[True, (term[1:] != term[:-1]) | (group[1:] != group[:-1])]
+    first = np.flatnonzero(is_first)
+    return term[first], group[first], np.add.reduceat(count, first)
+
+
+def add_weighted(
+    base: tuple[Ints, Ints, Ints], extra: tuple[Ints, Ints, Ints], weight: int
+) -> tuple[Ints, Ints, Ints]:
+    """Add `weight` times the counts of `extra` to `base`; columns ascending by term then item."""
+    key = np.r_[(base[0] << 32) | base[1], (extra[0] << 32) | extra[1]]
+    count = np.r_[base[2], weight * extra[2]]
+    order = np.argsort(key, kind="stable")  # two sorted runs: the stable sort merges them
+    key, count = key[order], count[order]
+    if not key.size:
+        return base
+    first = np.flatnonzero(np.r_[True, key[1:] != key[:-1]])
+    key = key[first]
+    return key >> 32, key & 0xFFFFFFFF, np.add.reduceat(count, first)
+
+
+def bm25_matrix(
+    postings: tuple[Ints, Ints, Ints], items: int, terms: int, *, k1: float = K1, b: float = B
+) -> dict[str, Any]:
+    """The Lucene BM25 score of every posting, as bm25s's CSC arrays.
+
+    Returns: ``data`` (float32), ``indices`` (int32 items), ``indptr`` (int64 of terms + 1),
+        ``num_docs``.
+    Source: Kamphuis et al., "Which BM25 do you mean?", ECIR 2020, Lucene (accurate).
+    """
+    term, item, count = postings
+    indptr = np.zeros(terms + 1, dtype=np.int64)
+    np.cumsum(np.bincount(term, minlength=terms), out=indptr[1:])
+    document_frequency = np.diff(indptr)
+    idf = np.log1p((items - document_frequency + 0.5) / (document_frequency + 0.5))
+    length = np.bincount(item, weights=count, minlength=items)
+    mean_length = float(length.mean()) if items and length.any() else 1.0
+    norm = (k1 * (1 - b + b * length / mean_length)).astype(np.float32)
+    tf = count.astype(np.float32)
+    tf /= tf + norm[item]
+    tf *= idf.astype(np.float32)[term]
+    return {"data": tf, "indices": item.astype(np.int32), "indptr": indptr, "num_docs": items}
+
+
+def import_bm25s() -> Any:
+    """Import bm25s without tqdm's notebook and asyncio front ends, which it never shows here."""
+    known = "DISABLE_TQDM" in os.environ
+    os.environ.setdefault("DISABLE_TQDM", "1")
+    try:
+        import bm25s
+    finally:
+        if not known:
+            del os.environ["DISABLE_TQDM"]
+    return bm25s
+
+
+def retriever(matrix: dict[str, Any]) -> bm25s.BM25:
+    """A bm25s object over a score matrix."""
+    model = import_bm25s().BM25(k1=K1, b=B, method="lucene", backend="numpy")
+    model.scores = matrix
+    model.nonoccurrence_array = None
+    model.vocab_dict = {}
+    return model
+
+
+def save_retriever(matrix: dict[str, Any], folder: str, terms: list[str] | None) -> None:
+    """Write a matrix in bm25s's own layout; the vocabulary only where `terms` are given."""
+    model = retriever(matrix)
+    model.vocab_dict = {term: number for number, term in enumerate(terms or ())}
+    model.save(folder, show_progress=False)
+    if terms is None:
+        os.remove(os.path.join(folder, VOCABULARY_FILE))
+
+
+def load_retriever(folder: str) -> bm25s.BM25:
+    """A saved matrix, memory-mapped and read-only; its vocabulary is loaded by the store."""
+    model = import_bm25s().BM25.load(folder, mmap=True, load_vocab=False, show_progress=False)
+    model.nonoccurrence_array = None
+    return model

@@ -1,0 +1,152 @@
+"""One tokenizer for documents and queries: identifiers whole and in parts, words stemmed.
+
+A text is cut into raw words by one regular expression; each distinct raw word is expanded into
+index terms once and cached, since a corpus repeats its words a hundred times.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+import Stemmer
+
+# Non-ASCII letters, digits and combining marks: everything beyond ASCII that is neither space nor
+# punctuation nor a symbol. `\w` alone would cut Indic words at their vowel signs.
+_WIDE = (
+    "\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u1fff\u200c\u200d\u2070-\u209c"
+    "\u2c00-\u2dff\u3005-\u3007\u3021-\ud7ff\uf900-\ufaff\ufb00-\ufdcf\ufdf0-\ufe0f\ufe20-\ufe2f"
+    "\ufe70-\ufeff\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff66-\uffdc\U00010000-\U0001efff"
+    "\U00020000-\U000323af"
+)
+_NUMBER = r"\d+(?:\.\d+)*"
+# C++, C#, Qwen2.5 and v0.10.1 keep their tails; `--flag` must not be the end of `a--flag`. Each
+# alternative starts with a plain character set: the regex engine rejects those fastest.
+_TAIL = r"(?:\.\d+)*(?:\+\+|#)?"
+_FLAG = r"--(?<![\w-]--)[A-Za-z][\w-]*"
+_RAW_ASCII = re.compile(rf"[A-Za-z_]\w*{_TAIL}|{_NUMBER}|{_FLAG}", re.ASCII)
+_RAW_WIDE = re.compile(
+    rf"[A-Za-z_{_WIDE}][A-Za-z0-9_{_WIDE}]*{_TAIL}|{_NUMBER}|{_FLAG}", re.ASCII
+)
+# Scripts written without spaces: Han, kana, Hangul (whose particles cling to their words), Thai.
+_CJK = re.compile("[\u0e00-\u0e7f\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+                  "\uf900-\ufaff\U00020000-\U000323af]+")
+# getHTTPResponse2 -> get HTTP Response 2; anything else keeps its letters together
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+(?:\.\d+)*|[^\x00-\x7f]+")
+_MAX_TERM_CHARS = 64
+
+# Words that carry no content in English questions and prose.
+STOPWORDS = frozenset(
+    "a about above after again against all also am an any are aren at be because been before"
+    " being below between both but by can cannot could couldn d did didn does doesn doing don down"
+    " during each etc few further get gets had hadn has hasn have haven having he her here hers"
+    " him his how i into isn it its itself just let ll m may me might more most must my no nor of"
+    " off on once only other our ours out over own re s same shall she should shouldn so some such"
+    " t than that the their theirs them then there these they those through to too under until up"
+    " upon us use used using ve very was wasn we were weren what when where which who whom whose"
+    " why will won would wouldn you your yours".split()
+)
+# English function words that programming languages reserve: indexed, and ignored only in a query
+# that is plainly prose.
+KEYWORDS = frozenset(
+    "and as assert async await break case class continue def default del do elif else except"
+    " false final finally for from global if import in is lambda new none nonlocal not null or"
+    " pass private public raise return self static super switch this throw true try var void"
+    " while with yield".split()
+)
+_PROSE_KEYWORDS = frozenset("and as do for from if in is not or this while with".split())
+
+
+class Tokenizer:
+    """Turns text into index terms; holds the cache of expansions.
+
+    Not thread-safe beyond what the dictionary is: two threads may compute the same entry twice.
+    """
+
+    def __init__(self) -> None:
+        self._stem = Stemmer.Stemmer("english").stemWord
+        self._cache: dict[str, tuple[str, ...]] = {}
+
+    @staticmethod
+    def raw_words(text: str) -> list[str]:
+        """Words in text order, as written, before expansion."""
+        return (_RAW_ASCII if text.isascii() else _RAW_WIDE).findall(text)
+
+    def expand(self, raw: str) -> tuple[str, ...]:
+        """Index terms of one raw word: the whole first, then its parts; stopwords give none."""
+        terms = self._cache.get(raw)
+        if terms is None:
+            terms = self._cache[raw] = self._expand(raw)
+        return terms
+
+    def terms(self, text: str) -> list[str]:
+        """Index terms of a text in order, repeats kept."""
+        return [term for raw in self.raw_words(text) for term in self.expand(raw)]
+
+    def query_terms(self, query: str) -> list[str]:
+        """Distinct terms of a query in order; keywords that only glue prose are dropped."""
+        raws = self.raw_words(query)
+        lowered = [raw.lower() for raw in raws]
+        is_prose = any(word in STOPWORDS and word not in KEYWORDS for word in lowered)
+        dropped = _PROSE_KEYWORDS if is_prose else frozenset()
+        kept = (raw for raw, low in zip(raws, lowered, strict=True) if low not in dropped)
+        return list(dict.fromkeys(term for raw in kept for term in self.expand(raw)))
+
+    def _expand(self, raw: str) -> tuple[str, ...]:
+        if raw.isascii():
+            if raw.islower() and raw.isalpha():  # the common case, and the fast one
+                if raw in STOPWORDS and raw not in KEYWORDS:
+                    return ()
+                return (self._stem(raw),) if len(raw) <= _MAX_TERM_CHARS else ()
+            return self._expand_ascii(raw)
+        return tuple(dict.fromkeys(self._expand_wide(raw)))
+
+    def _expand_ascii(self, raw: str) -> tuple[str, ...]:
+        if len(raw) > 4 * _MAX_TERM_CHARS:
+            return ()  # base64 and the like: no one asks for it by its text
+        if raw[0] == "-":
+            return self._expand_flag(raw)
+        low = raw.lower()
+        if low[-1] in "+#":
+            bare = low.rstrip("+#")
+            return (low,) if len(bare) == 1 else self._expand(raw[: len(bare)])
+        parts = _PART.findall(raw)
+        if len(parts) > 1:
+            whole = (low,) if len(low) <= _MAX_TERM_CHARS else ()
+            return (*whole, *(self._stem(part.lower()) for part in parts))
+        if not parts:
+            return (low,) if len(raw) > 1 else ()  # underscores only
+        part = parts[0].lower()
+        if part == low:
+            is_stopword = low in STOPWORDS and low not in KEYWORDS
+            return () if is_stopword or len(low) > _MAX_TERM_CHARS else (self._stem(low),)
+        return (low, self._stem(part))  # __init__, _private
+
+    def _expand_flag(self, raw: str) -> tuple[str, ...]:
+        """--max-tokens -> itself, the identifier max_tokens that programs store it in, its parts."""
+        flag = raw.rstrip("-").lower()
+        name = raw.strip("-").replace("-", "_")
+        return (flag, *self._expand_ascii(name)) if len(flag) <= _MAX_TERM_CHARS else ()
+
+    def _expand_wide(self, raw: str) -> Iterable[str]:
+        """Words with non-ASCII letters: normalised, cut by script, accents also folded away."""
+        word = unicodedata.normalize("NFKC", raw).casefold()
+        position = 0
+        for match in _CJK.finditer(word):
+            yield from self._expand_plain(word[position : match.start()])
+            run = match.group()
+            yield from ([run] if len(run) == 1 else (run[i : i + 2] for i in range(len(run) - 1)))
+            position = match.end()
+        yield from self._expand_plain(word[position:])
+
+    def _expand_plain(self, word: str) -> Iterable[str]:
+        if not word or len(word) > _MAX_TERM_CHARS:
+            return
+        if word.isascii():
+            yield from self._expand(word)
+            return
+        yield self._stem(word)
+        bare = "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
+        if bare != word:
+            yield self._stem(bare)
