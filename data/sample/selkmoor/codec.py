@@ -53,15 +53,7 @@ class Command(enum.IntEnum):
 
 @dataclass(frozen=True)
 class Frame:
-    """One decoded frame.
-
-    Attributes:
-        address: Device the frame is for, or from when `reply` is set.
-        command: The command byte; replies echo that of the request.
-        sequence: 0 to 127.
-        payload: At most `MAX_PAYLOAD` bytes.
-        reply: Whether a device sent it.
-    """
+    """One decoded frame; `address` is the sender's when `reply` is set."""
 
     address: int
     command: int
@@ -109,7 +101,6 @@ class StreamDecoder:
 
     def __init__(self) -> None:
         self._buffer = bytearray()
-        self.discarded = 0
         self.damaged = 0
 
     def feed(self, data: bytes) -> list[Frame]:
@@ -119,17 +110,14 @@ class StreamDecoder:
         while True:
             start = self._buffer.find(SYNC)
             if start < 0:
-                self.discarded += len(self._buffer)
                 self._buffer.clear()
                 return frames
-            if start:
-                self.discarded += start
-                del self._buffer[:start]
+            del self._buffer[:start]
             if len(self._buffer) < HEADER_SIZE:
                 return frames
             length = self._buffer[4]
             if length > MAX_PAYLOAD:
-                self._drop_sync()
+                del self._buffer[:1]
                 continue
             total = HEADER_SIZE + length + CHECK_SIZE
             if len(self._buffer) < total:
@@ -138,7 +126,7 @@ class StreamDecoder:
             sent = int.from_bytes(self._buffer[total - CHECK_SIZE : total], "little")
             if sent != check_word(body):
                 self.damaged += 1
-                self._drop_sync()
+                del self._buffer[:1]
                 continue
             del self._buffer[:total]
             frames.append(
@@ -150,10 +138,6 @@ class StreamDecoder:
                     reply=bool(body[2] & REPLY_FLAG),
                 )
             )
-
-    def _drop_sync(self) -> None:
-        del self._buffer[:1]
-        self.discarded += 1
 
 
 # Status, temperature, level, salinity, oxygen, supply: ten bytes in all.
@@ -241,12 +225,6 @@ def unpack_identity(payload: bytes) -> Identity:
 def pack_calibration(channel: int, points: int, gain: float, offset: float, when: int) -> bytes:
     """Serialise one calibration record; `when` is in seconds since the epoch."""
     return _CALIBRATION.pack(channel, points, gain, offset, when)
-
-
-def unpack_calibration(payload: bytes) -> tuple[int, int, float, float, int]:
-    """Parse one calibration record."""
-    channel, points, gain, offset, when = _CALIBRATION.unpack(payload)
-    return channel, points, gain, offset, when
 
 
 def pack_output(channel: int, on: bool, seconds: int) -> bytes:

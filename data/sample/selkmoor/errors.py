@@ -75,11 +75,6 @@ class WireError(SelkmoorError):
         super().__init__(f"{fault}: {detail}" if detail else str(fault))
         self.fault = fault
 
-    @property
-    def transient(self) -> bool:
-        """True when a repeat of the same request is worth trying."""
-        return self.fault in TRANSIENT
-
 
 class DeviceFault(SelkmoorError):
     """The device answered, and what it answered is one or more faults."""

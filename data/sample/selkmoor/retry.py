@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
-from selkmoor.errors import BreakerOpen, WireError
+from selkmoor.errors import TRANSIENT, BreakerOpen, WireError
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -67,7 +67,7 @@ def retrying(
                 try:
                     return call(*args, **kwargs)
                 except WireError as error:
-                    if not error.transient:
+                    if error.fault not in TRANSIENT:
                         raise
                     wait = next(delays, None)
                     if wait is None:
@@ -98,16 +98,9 @@ class CircuitBreaker:
         self._failures = 0
         self._opened_at: float | None = None
 
-    @property
-    def is_open(self) -> bool:
-        """True while requests are to be held back."""
-        if self._opened_at is None:
-            return False
-        return self._clock() - self._opened_at < self.cooldown
-
     def guard(self, address: int) -> None:
         """Raise BreakerOpen while the cool-down of this device lasts."""
-        if self.is_open:
+        if self._opened_at is not None and self._clock() - self._opened_at < self.cooldown:
             raise BreakerOpen(f"device {address} is resting after {self._failures} failures")
 
     def success(self) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -62,8 +62,8 @@ class Block:
         start, end: character offsets, end exclusive; the blocks of a document tile it.
         context: where it stands.
         children: a finer tiling of the same range, used when the block exceeds the limit.
-        is_anchor: starts something of its own (a section, a large class), so that what comes
-            before it is not packed together with it.
+        is_anchor: opens something too large for one chunk, so that what comes before it is not
+            packed together with its first lines.
     """
 
     start: int
@@ -133,8 +133,11 @@ class ChunkBuilder:
         if block.end - block.start <= self.max_chars:
             units.append(block)
         elif block.children:
+            first = len(units)
             for child in block.children:
                 self._fit(text, child, units)
+            # a definition too large for one chunk starts a chunk of its own
+            units[first] = replace(units[first], is_anchor=True)
         else:
             # leave room for the overlap, so that repeated lines do not break the limit
             limit = self.max_chars - self.overlap_chars

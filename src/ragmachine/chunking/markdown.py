@@ -84,7 +84,7 @@ def _section(start: int, end: int, context: NodeContext, elements: list[int]) ->
     first = bisect_right(elements, start)
     cuts = [start, *elements[first : bisect_left(elements, end)], end]
     children = tuple(Block(a, b, context) for a, b in zip(cuts, cuts[1:], strict=False))
-    return Block(start, end, context, children if len(children) > 1 else (), is_anchor=True)
+    return Block(start, end, context, children if len(children) > 1 else ())
 
 
 def _element_starts(lines: LineMap, tokens: list[Token]) -> list[int]:

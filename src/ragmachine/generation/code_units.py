@@ -4,30 +4,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from .units import MAX_UNIT_CHARS, Line, Span, Unit, prose_units, split_sentences, trim
 
 _MAX_BODY_CHARS = 450
 _MAX_BODY_STATEMENTS = 8
+_MAX_STATEMENT_LINES = 60
 _LONG_STATEMENT_LINES = 4
+_MAX_HEAD_CHARS = 200
 _TRIPLE = re.compile(r"\s*[rRbBuUfF]{0,2}(\"\"\"|''')")
-_COMMENT = re.compile(r"\s*(?:#(?!\s*(?:if|ifdef|ifndef|else|elif|endif|include|define|pragma)\b)|//|/\*|\*(?:\s|/|$)|--\s|;;)")
+_COMMENT = re.compile(
+    r"\s*(?:#(?!\s*(?:if|ifn?def|else|elif|endif|include|define|pragma)\b)|//|/\*|\*(?:\s|/|$)|--\s)"
+)
 _STRING = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|(?<!\S)(?:#|//).*$")
+_BLOCK_BRACE = re.compile(r"(?<=[\w)>])\s*\{$")
 _DEFINITION = re.compile(
     r"\s*(?:@|(?:(?:export|default|public|private|protected|static|async|inline|virtual|abstract|"
-    r"final|pub|constexpr|template\b.*>)\s+)*"
+    r"final|pub|constexpr)\s+)*"
     r"(?:def|class|function|fn|func|struct|enum|interface|trait|impl|namespace|macro)\b)"
 )
-_CONTROL = re.compile(
-    r"\s*\}?\s*(?:if|elif|else|for|while|with|try|except|finally|case|match|switch|catch|async)\b"
-)
-_COMMENT_MARK = re.compile(r"^[\s#/*;-]+|[\s*/]+$", re.MULTILINE)
+_BRANCH = re.compile(r"\s*\}?\s*(?:else|elif|except|finally|catch)\b")
+_WORD = re.compile(r"\w")
 
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """A logical line: one line and those that its brackets or backslashes continue."""
+    """A line with those that its brackets, quotes or backslashes continue."""
 
     lines: Sequence[Line]
     kind: str  # code, comment, docstring
@@ -41,14 +44,25 @@ class _Statement:
         return self.lines[0].indent
 
     @property
+    def is_definition(self) -> bool:
+        return self.kind == "code" and bool(_DEFINITION.match(self.lines[0].text))
+
+    @property
     def is_header(self) -> bool:
         """Whether an indented body may follow."""
-        tail = self.lines[-1].text.rstrip()
+        tail = _bare(self.lines[-1].text)
         return self.kind == "code" and tail.endswith((":", "{", "then", "do"))
+
+    def head(self, text: str) -> str:
+        """What a body needs to know of its header: a definition's first line, else all of it."""
+        if not self.is_definition:
+            return text[slice(*self.span)][:_MAX_HEAD_CHARS]
+        lines = [line.text for line in self.lines if not line.text.lstrip().startswith("@")]
+        return lines[0] if lines else ""
 
 
 def code_units(text: str, lines: Sequence[Line], scope: str) -> Iterator[Unit]:
-    """Statements, conditions with their short bodies, comments with what they comment, docstrings.
+    """Statements, headers with their short bodies, comments with what they explain, docstrings.
 
     Args:
         text: the passage.
@@ -58,59 +72,66 @@ def code_units(text: str, lines: Sequence[Line], scope: str) -> Iterator[Unit]:
     statements = list(_statements(lines))
     headers: list[_Statement] = []
     for place, statement in enumerate(statements):
+        left = None
         while headers and headers[-1].indent >= statement.indent:
-            headers.pop()
-        around = " ".join([scope, *(_head(text, h) for h in headers if _is_definition(h))])
-        near = _head(text, headers[-1]) if headers and not _is_definition(headers[-1]) else ""
-        following = statements[place + 1] if place + 1 < len(statements) else None
-        for unit in _units(text, statement, following):
-            yield replace(unit, near=f"{near} {unit.near}", scope=f"{around} {unit.scope}")
+            left = headers.pop()
+        around = " ".join([scope, *(h.head(text) for h in headers if h.is_definition)])
+        near = " ".join(h.head(text) for h in headers[-1:] if not h.is_definition)
+        if place and statements[place - 1].kind == "comment":
+            near = f"{near} {text[slice(*statements[place - 1].span)]}"
+        branch = _branch_head(text, statement, left)
+        for unit in _units(text, statements, place):
+            yield Unit(
+                (*branch, *unit.pieces),
+                unit.kind,
+                f"{near} {unit.near}",
+                f"{around} {unit.scope}",
+            )
         if statement.is_header:
-            body = _body(statements, place)
-            for unit in _body_units(text, statement, body):
-                yield replace(unit, near=near, scope=around)
             headers.append(statement)
 
 
-def _units(text: str, statement: _Statement, following: _Statement | None) -> Iterator[Unit]:
-    """The units that one statement gives by itself or with the one after it."""
-    start, end = trim(text, *statement.span)
+def _branch_head(
+    text: str, statement: _Statement, left: _Statement | None
+) -> tuple[Span, ...]:
+    """The condition that an ``else`` or its like answers, which must be read with it."""
+    if left is None or not _BRANCH.match(statement.lines[0].text):
+        return ()
+    span = trim(text, *left.span)
+    return (span,) if span[1] - span[0] <= _MAX_HEAD_CHARS else ()
+
+
+def _units(text: str, statements: Sequence[_Statement], place: int) -> Iterator[Unit]:
+    """The units that start at one statement."""
+    statement = statements[place]
+    following = statements[place + 1] if place + 1 < len(statements) else None
     if statement.kind == "docstring":
-        yield from _docstring_units(text, statement)
+        yield from prose_units(text, _without_quotes(statement), "", code_cutter(text))
         return
+    start, end = trim(text, *statement.span)
+    if end - start <= MAX_UNIT_CHARS:
+        below = following.head(text) if following and statement.kind == "comment" else ""
+        yield Unit(((start, end),), statement.kind, near=below)
     if statement.kind == "comment":
-        yield from _comment_units(text, statement, following)
+        if following and following.kind == "code" and following.span[1] - start <= _MAX_BODY_CHARS:
+            yield Unit((trim(text, start, following.span[1]),), "code")
         return
-    if end - start <= MAX_UNIT_CHARS:
-        yield Unit(((start, end),), "code")
     if len(statement.lines) >= _LONG_STATEMENT_LINES:
-        first = trim(text, statement.lines[0].start, statement.lines[0].end)
-        for line in statement.lines[1:]:
-            span = trim(text, line.start, line.end)
-            if re.search(r"\w", text[slice(*span)]):
-                yield Unit((first, span), "code")
-    if following and following.kind == "docstring" and _is_definition(statement):
+        yield from _line_units(text, statement)
+    if statement.is_definition and following and following.kind == "docstring":
         yield from _documented_units(text, (start, end), following)
+    body = _body(statements, place) if statement.is_header else ()
+    if body and len(body) <= _MAX_BODY_STATEMENTS and body[-1].span[1] - start <= _MAX_BODY_CHARS:
+        yield Unit((trim(text, start, body[-1].span[1]),), "code")
 
 
-def _comment_units(
-    text: str, comment: _Statement, following: _Statement | None
-) -> Iterator[Unit]:
-    """The comment, and the comment together with the statement right below it."""
-    start, end = trim(text, *comment.span)
-    if end - start <= MAX_UNIT_CHARS:
-        below = text[slice(*following.span)] if following else ""
-        yield Unit(((start, end),), "comment", near=below[:200])
-    if following and following.kind == "code":
-        stop = trim(text, *following.span)[1]
-        if stop - start <= _MAX_BODY_CHARS:
-            yield Unit(((start, stop),), "code")
-
-
-def _docstring_units(text: str, docstring: _Statement) -> Iterator[Unit]:
-    """A docstring is prose between its quotes."""
-    for unit in prose_units(text, _without_quotes(docstring), "", code_units_of(text)):
-        yield unit
+def _line_units(text: str, statement: _Statement) -> Iterator[Unit]:
+    """Each line of a long statement below its first, such as one parameter of a signature."""
+    first = trim(text, statement.lines[0].start, statement.lines[0].end)
+    for line in statement.lines[1:]:
+        span = trim(text, line.start, line.end)
+        if _WORD.search(text, *span):
+            yield Unit((first, span), "code")
 
 
 def _documented_units(text: str, signature: Span, docstring: _Statement) -> Iterator[Unit]:
@@ -121,15 +142,78 @@ def _documented_units(text: str, signature: Span, docstring: _Statement) -> Iter
         yield Unit((signature, sentences[0]), "code")
 
 
-def _body_units(text: str, header: _Statement, body: Sequence[_Statement]) -> Iterator[Unit]:
-    """A header with its whole body, where that is short."""
-    if not body or len(body) > _MAX_BODY_STATEMENTS:
-        return
-    start, end = header.span[0], body[-1].span[1]
-    if end - start <= _MAX_BODY_CHARS:
-        yield Unit((trim(text, start, end),), "code")
-
-
-def code_units_of(text: str) -> CodeCutter:
+def code_cutter(text: str):  # noqa: ANN201
     """`code_units` bound to a passage, as `prose_units` takes it."""
     return lambda lines, scope: code_units(text, lines, scope)
+
+
+def _body(statements: Sequence[_Statement], place: int) -> Sequence[_Statement]:
+    """The statements below a header that are indented deeper."""
+    stop = place + 1
+    while stop < len(statements) and statements[stop].indent > statements[place].indent:
+        stop += 1
+    return statements[place + 1 : stop]
+
+
+def _without_quotes(docstring: _Statement) -> list[Line]:
+    """The docstring's lines, its quotes taken off the first and the last."""
+    lines = []
+    for line in docstring.lines:
+        start, end, content = line.start, line.end, line.text
+        if line is docstring.lines[0] and (opened := _TRIPLE.match(content)):
+            start, content = start + opened.end(), content[opened.end() :]
+        closed = re.search(r"(\"\"\"|''')\s*$", content) if line is docstring.lines[-1] else None
+        if closed:
+            end, content = start + closed.start(), content[: closed.start()]
+        lines.append(Line(start, end, content))
+    return lines
+
+
+def _statements(lines: Sequence[Line]) -> Iterator[_Statement]:
+    position = 0
+    while position < len(lines):
+        line = lines[position]
+        stop = position + 1
+        if not line.is_blank:
+            if _TRIPLE.match(line.text):
+                kind, stop = "docstring", _quote_end(lines, position)
+            elif _COMMENT.match(line.text):
+                kind = "comment"
+                while stop < len(lines) and _COMMENT.match(lines[stop].text):
+                    stop += 1
+            else:
+                kind, stop = "code", _statement_end(lines, position)
+            yield _Statement(lines[position:stop], kind)
+        position = stop
+
+
+def _quote_end(lines: Sequence[Line], position: int) -> int:
+    """Index past the line that closes the last triple quote left open on line `position`."""
+    marks = re.findall(r"\"\"\"|'''", lines[position].text)
+    if len(marks) % 2 == 0:
+        return position + 1
+    for stop in range(position + 1, len(lines)):
+        if marks[-1] in lines[stop].text:
+            return stop + 1
+    return len(lines)
+
+
+def _statement_end(lines: Sequence[Line], position: int) -> int:
+    depth = 0
+    stop = position
+    while stop < min(len(lines), position + _MAX_STATEMENT_LINES):
+        raw = lines[stop].text
+        if re.search(r"[=(,]\s*[rRbBuUfF]{0,2}(\"\"\"|''')", raw):
+            stop = _quote_end(lines, stop) - 1
+            raw = lines[stop].text
+        bare = _BLOCK_BRACE.sub("", _bare(raw))
+        depth += sum(map(bare.count, "([{")) - sum(map(bare.count, ")]}"))
+        stop += 1
+        if depth <= 0 and not bare.endswith("\\") and not bare.lstrip().startswith("@"):
+            break
+    return stop
+
+
+def _bare(line: str) -> str:
+    """The line without strings, trailing comments and white space at its end."""
+    return _STRING.sub("", line).rstrip()

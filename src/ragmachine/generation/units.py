@@ -6,6 +6,7 @@ whole, line by line, and together with the sentence that announces it; the extra
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from dataclasses import dataclass, replace
 MAX_UNIT_CHARS = 700
 _MAX_BLOCK_CHARS = 500
 _MAX_ITEM_CHARS = 350
+_SHORT_INTRO_CHARS = 40
 
 _LINE = re.compile(r"([^\r\n]*)(?:\r\n|\n|\r|\Z)")
 _FENCE = re.compile(r"\s*(?:>\s*)*(```+|~~~+)")
@@ -20,7 +22,7 @@ _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$")
 _UNDERLINE = re.compile(r"\s{0,3}(=+|-{3,}|~{3,}|\^{3,})\s*$")
 _ITEM = re.compile(r"\s*(?:>\s*)*(?:[-*+•]|\d{1,3}[.)])\s+\S")
 # "name: …" and "name (type): …" in docstrings
-_ENTRY = re.compile(r"\s*[`*]*[\w./-]+[`*]*(?:\s*\([^)\n]*\))?:(?:\s+\S|\s*$)")
+_ENTRY = re.compile(r"\s*[`*]*[\w./-]+[`*]*(?:\s*\([^)\n]*\))?:\s+\S")
 _ROW = re.compile(r"\s*\|.*\|\s*$")
 _RULE = re.compile(r"[\s|:+=-]+$")
 # Anchors, admonition openers, comments, directives: structure, not content.
@@ -114,24 +116,35 @@ def prose_units(
     intro: Span | None = None
     items: list[Span] = []
     list_intro: Span | None = None
-    for block in [*_blocks(lines), _Block("end", ())]:
-        if block.kind != "item" and items:
-            yield from _list_units(text, items, list_intro, scope)
-            intro = items[-1]
-            items = []
+    blocks = [*_blocks(lines), _Block("end", ())]
+    for block, following in itertools.pairwise(blocks):
         if block.kind == "heading":
-            scope, intro = f"{scope} {block.lines[0].text}", None
+            line = block.lines[0]
+            scope = f"{scope} {line.text}"
+            intro = list_intro = trim(text, line.end - len(line.text.lstrip("# ")), line.end)
         elif block.kind == "paragraph":
             sentences = split_sentences(text, *block.span)
-            yield from _sentence_units(text, sentences, scope)
-            intro = sentences[-1] if sentences else intro
-            list_intro = intro
+            has_block = following.kind in ("item", "table", "code")
+            is_opener = has_block and text[sentences[-1][1] - 1] in ":：*"
+            yield from _sentence_units(text, sentences[: -1 if is_opener else None], scope)
+            intro = list_intro = _introduction(text, sentences)
         elif block.kind == "item":
             items.append(trim(text, *block.span))
+            if following.kind != "item":
+                yield from _list_units(text, items, list_intro, scope)
+                intro, items = items[-1], []
         elif block.kind == "table":
-            yield from _row_units(text, block.lines, intro, scope)
+            yield from _table_units(text, block.lines, intro, scope)
         elif block.kind == "code" and block.lines:
             yield from _fenced_units(text, block, intro, scope, cut_code)
+
+
+def _introduction(text: str, sentences: Sequence[Span]) -> Span:
+    """The last sentence, with the one before it where it says little, like "For example:"."""
+    start, end = sentences[-1]
+    if len(sentences) > 1 and end - start < _SHORT_INTRO_CHARS and text[end - 1] == ":":
+        start = sentences[-2][0]
+    return start, end
 
 
 def split_sentences(text: str, start: int, end: int) -> list[Span]:
@@ -156,7 +169,7 @@ def _sentence_units(text: str, sentences: Sequence[Span], scope: str) -> Iterato
 def _list_units(
     text: str, items: Sequence[Span], intro: Span | None, scope: str
 ) -> Iterator[Unit]:
-    """Each item, long ones by sentence too, and the whole list with its introduction."""
+    """Each item, long ones by sentence too, and the list below its introduction, whole or short."""
     near = text[slice(*intro)] if intro else ""
     for start, end in items:
         if end - start <= MAX_UNIT_CHARS:
@@ -164,21 +177,29 @@ def _list_units(
         if end - start > _MAX_ITEM_CHARS:
             for unit in _sentence_units(text, split_sentences(text, start, end), scope):
                 yield replace(unit, near=f"{near} {unit.near}")
-    start, end = items[0][0], items[-1][1]
-    if len(items) > 1 and end - start <= MAX_UNIT_CHARS:
-        yield Unit((intro, (start, end)) if intro else ((start, end),), "list", "", scope)
+    if len(items) < 2:
+        return
+    head = (intro,) if intro else ()
+    openings = [split_sentences(text, *item)[0] for item in items]
+    for pieces in ((*head, (items[0][0], items[-1][1])), (*head, *openings)):
+        if sum(end - start for start, end in pieces) <= MAX_UNIT_CHARS:
+            yield Unit(pieces, "list", "", scope)
+            break
 
 
-def _row_units(
+def _table_units(
     text: str, lines: Sequence[Line], intro: Span | None, scope: str
 ) -> Iterator[Unit]:
-    """Each row, quoted below the header when there is one."""
+    """Each row below the header, and a small table whole below its introduction."""
     spans = [trim(text, line.start, line.end) for line in lines if not _RULE.match(line.text)]
     has_header = len(lines) > 1 and bool(_RULE.match(lines[1].text))
     near = text[slice(*intro)] if intro else ""
     for span in spans[has_header:]:
         pieces = (spans[0], span) if has_header else (span,)
         yield Unit(pieces, "row", near, scope)
+    whole = (*((intro,) if intro else ()), *spans)
+    if len(spans) > 2 and sum(end - start for start, end in whole) <= MAX_UNIT_CHARS:
+        yield Unit(whole, "list", "", scope)
 
 
 def _fenced_units(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ragmachine.index.sparse import VOCABULARY_FILE, load_retriever
 from ragmachine.index.store import Documents, IndexStore, read_json
+from ragmachine.index.tokens import Tokenizer
 from ragmachine.models import Chunk
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ class Index:
         self._file_bytes = chunk_map["file_bytes"]
         self._columns = chunk_map
         self.vocabulary: dict[str, int] = read_json(os.path.join(folder, "bm25", VOCABULARY_FILE))
+        self.tokenizer = Tokenizer()
+        self._name_terms: dict[int, frozenset[int]] = {}
         self.documents = Documents(os.path.join(folder, "documents.bin"))
 
     @property
@@ -97,6 +100,17 @@ class Index:
     @cached_property
     def _file_start(self) -> list[int]:
         return [0, *np.cumsum(self._file_bytes).tolist()]
+
+    def name_terms(self, file: int) -> frozenset[int]:
+        """Known terms of a file's name, suffix left out; cached."""
+        known = self._name_terms.get(file)
+        if known is None:
+            name = self.files[file].rpartition("/")[2]
+            stem = name.rpartition(".")[0] or name
+            terms = self.tokenizer.terms(stem.replace("_", " ").replace("-", " "))
+            known = frozenset(self.vocabulary[t] for t in terms if t in self.vocabulary)
+            self._name_terms[file] = known
+        return known
 
     def file_path(self, file: int) -> str:
         """A file's path relative to the project root."""

@@ -1,0 +1,1 @@
+"""Measures of answers against reference answers and true sources, one small module each."""

@@ -1,0 +1,13 @@
+"""Refusals: answers that say they do not know."""
+
+import re
+
+_REFUSAL = re.compile(r"\bI\s+(?:do\s+not|don['\u2019]?t)\s+know\b", re.IGNORECASE)
+
+
+def is_refusal(answer: str) -> bool:
+    """Whether the answer says "I don't know" or "I do not know" anywhere, in any case.
+
+    Straight, curly and missing apostrophes are read alike.
+    """
+    return _REFUSAL.search(answer) is not None

@@ -1,0 +1,1 @@
+"""Tests of the evaluator: its functions by relative import, its commands as a process."""

@@ -1,0 +1,1 @@
+"""From a question to ranked hits, as named stages that can be switched and measured."""

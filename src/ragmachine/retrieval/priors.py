@@ -1,0 +1,63 @@
+"""What a file's place in a project says about it, by convention and by the corpus's own shares.
+
+Nothing here names a project: tests, examples, benchmarks and continuous integration are told by
+the names that projects in general give them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from ragmachine.chunking.document import DOCUMENTATION_TYPES
+
+_SUPPORT = re.compile(
+    r"(?:^|/)(?:tests?|testing|testdata|fixtures?|specs?|__tests__|e2e|benchmarks?|bench|examples?"
+    r"|samples?|demos?|scripts?|tools?|ci|third_party|vendor|external|\.github|\.buildkite"
+    r"|\.circleci|\.gitlab)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.\w+$"
+)
+
+
+class Role(IntEnum):
+    """What a file is for."""
+
+    CODE = 0
+    DOCUMENTATION = 1
+    SUPPORT = 2
+
+
+def role_of(path: str, file_type: str) -> Role:
+    """The role of a file by its path relative to the corpus root and its type."""
+    if _SUPPORT.search(path.lower()):
+        return Role.SUPPORT
+    return Role.DOCUMENTATION if file_type in DOCUMENTATION_TYPES else Role.CODE
+
+
+def role_factors(
+    paths: Sequence[str],
+    file_types: Sequence[str],
+    file_chunks: npt.NDArray[np.int64],
+    *,
+    support: float,
+    documentation: float,
+) -> npt.NDArray[np.float32]:
+    """A score factor for every file.
+
+    Args:
+        file_chunks: (files,) chunks of each file.
+        support: factor of tests, examples, tools and the like, 1 to switch off.
+        documentation: factor of documentation when it is a vanishing share of the corpus; it
+            falls to 1 as documentation becomes the whole of it. A rare kind of file is drowned
+            by chance matches in the common one.
+    """
+    found = np.array([role_of(*pair) for pair in zip(paths, file_types, strict=True)], dtype=int)
+    total = int(file_chunks.sum()) or 1
+    share = float(file_chunks[found == Role.DOCUMENTATION].sum()) / total
+    table = np.ones(len(Role), dtype=np.float32)
+    table[Role.SUPPORT] = support
+    table[Role.DOCUMENTATION] = 1 + (documentation - 1) * (1 - share)
+    return table[found]

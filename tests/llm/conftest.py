@@ -1,0 +1,101 @@
+"""A loopback server that speaks Ollama's ``/api/chat``, with every way in which it can misbehave."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+
+class FakeOllama:
+    """Holds what the server shall do next and what it was asked.
+
+    Attributes:
+        mode: ``answer``, or the misbehaviour: ``missing``, ``hang``, ``garbage``, ``shape``,
+            ``broken``, ``refuse_think``, ``refuse``.
+        pieces: the answer, one streamed part each.
+        done_reason: ``stop`` or ``length``.
+        requests: bodies received, oldest first.
+    """
+
+    def __init__(self) -> None:
+        self.mode = "answer"
+        self.pieces = ["Forty", "-two [1]."]
+        self.done_reason = "stop"
+        self.requests: list[dict[str, Any]] = []
+        self.released = threading.Event()
+        self.host = ""
+
+    def parts(self) -> list[dict[str, Any]]:
+        """The body as Ollama streams it: one part per piece, then the closing part."""
+        parts = [self._part(piece, False) for piece in self.pieces]
+        return [*parts, {**self._part("", True), "done_reason": self.done_reason}]
+
+    def whole(self) -> dict[str, Any]:
+        """The body as Ollama sends it without streaming."""
+        return {**self._part("".join(self.pieces), True), "done_reason": self.done_reason}
+
+    def _part(self, text: str, is_done: bool) -> dict[str, Any]:
+        return {
+            "model": "tiny:1b",
+            "created_at": "2025-01-01T00:00:00Z",
+            "message": {"role": "assistant", "content": text},
+            "done": is_done,
+        }
+
+
+class _Handler(BaseHTTPRequestHandler):
+    fake: FakeOllama
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        fake = self.fake
+        fake.requests.append({**body, "path": self.path})
+        if fake.mode == "hang":
+            fake.released.wait(5)
+            return
+        if fake.mode == "missing":
+            self._send(404, json.dumps({"error": "model 'tiny:1b' not found"}))
+        elif fake.mode == "refuse":
+            self._send(500, json.dumps({"error": "out of memory\nwhile loading"}))
+        elif fake.mode == "refuse_think" and "think" in body:
+            self._send(400, json.dumps({"error": '"tiny:1b" does not support thinking'}))
+        elif fake.mode == "garbage":
+            self._send(200, "<html>proxy says hello</html>\n")
+        elif fake.mode == "shape":
+            self._send(200, "[1, 2, 3]\n")
+        elif body["stream"]:
+            parts = fake.parts()[: 1 if fake.mode == "broken" else None]
+            self._send(200, "".join(json.dumps(part) + "\n" for part in parts))
+        else:
+            self._send(200, json.dumps(fake.whole()))
+
+    def _send(self, status: int, text: str) -> None:
+        data = text.encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Stay quiet."""
+
+
+@pytest.fixture
+def server() -> Iterator[FakeOllama]:
+    """A running fake server on a free port of the loopback address."""
+    fake = FakeOllama()
+    handler = type("Handler", (_Handler,), {"fake": fake})
+    httpd = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    fake.host = f"127.0.0.1:{httpd.server_address[1]}"
+    thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield fake
+    fake.released.set()
+    httpd.shutdown()
+    thread.join()
+    httpd.server_close()
