@@ -1,0 +1,147 @@
+"""Every knob in one frozen object: defaults < config file < RAG_* environment < flags.
+
+A plain dataclass, since importing pydantic-settings costs half of what a one-shot search may
+take; pydantic-settings reads and checks the config file and the environment, and is imported
+only when there is a config file or a ``RAG_`` variable to read.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragmachine.errors import UsageError
+
+ENV_PREFIX = "RAG_"
+CONFIG_FILE = "ragmachine.toml"
+DEFAULT_CORPUS = "data/raw/vllm-0.10.1"
+
+
+def _knob(default: Any, text: str, *, low: float | None = None, high: float | None = None,
+          choices: tuple[str, ...] = ()) -> Any:  # fmt: skip
+    return dataclasses.field(
+        default=default, metadata={"text": text, "low": low, "high": high, "choices": choices}
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Settings of one run; sizes in characters, times in seconds, unless a name says otherwise."""
+
+    project_root: str = _knob("", "folder that file paths in results are relative to")
+    index_dir: str = _knob("", "folder of the index")
+    target_dir: str = _knob("", "folder to index")
+    max_chunk_size: int = _knob(2000, "longest chunk", low=1, high=2000)
+    overlap: int = _knob(0, "characters repeated from the chunk before", low=0, high=1999)
+    max_file_bytes: int = _knob(10_000_000, "larger files are reported and left out", low=1)
+    workers: int = _knob(0, "processes that read files; 0 is one per core", low=0, high=64)
+    k: int = _knob(10, "hits to return", low=1)
+    file_weight: float = _knob(0.4, "share of the whole file's score", low=0, high=10)
+    passage_weight: float = _knob(0.4, "share of the best passage's score", low=0, high=10)
+    name_weight: float = _knob(0.06, "share of the file name's coverage", low=0, high=10)
+    support_factor: float = _knob(0.9, "factor of tests and examples", low=0, high=10)
+    documentation_factor: float = _knob(1.15, "factor of rare documentation", low=0, high=10)
+    candidates: int = _knob(200, "chunks that are rescored", low=1, high=100_000)
+    expand: bool = _knob(False, "ask the model for synonyms of the query")
+    expand_weight: float = _knob(0.25, "weight of a synonym; the query's words have 1", low=0, high=1)
+    cache_entries: int = _knob(1000, "queries kept in the query cache; 0 keeps none", low=0)
+    llm: str = _knob("auto", "who writes answers", choices=("auto", "ollama", "extractive"))
+    model: str = _knob("qwen3:0.6b", "model asked through Ollama")
+    ollama_host: str = _knob("", "Ollama's address; empty is OLLAMA_HOST or the local default")
+    llm_timeout_s: float = _knob(120.0, "longest silence of the model", low=0.1, high=3600)
+    max_new_tokens: int = _knob(400, "longest answer of the model, in tokens", low=1, high=32_768)
+    context_chars: int = _knob(8000, "passages shown to the model", low=200, high=1_000_000)
+
+
+FIELDS = {field.name: field for field in dataclasses.fields(Settings)}
+
+
+def check_value(name: str, value: Any) -> Any:
+    """A setting's value within its range.
+
+    Raises: UsageError: out of range or not one of the choices.
+    """
+    known = FIELDS[name].metadata
+    low, high, choices = known["low"], known["high"], known["choices"]
+    if choices and value not in choices:
+        raise UsageError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
+    if (low is not None and value < low) or (high is not None and value > high):
+        bounds = f"at least {low}" if high is None else f"between {low} and {high}"
+        raise UsageError(f"{name} must be {bounds}, not {value}")
+    return value
+
+
+def load_settings(
+    overrides: Mapping[str, Any] | None = None, environment: Mapping[str, str] | None = None
+) -> Settings:
+    """Settings of this run.
+
+    Args:
+        overrides: what flags or a caller gave; None values count as not given.
+        environment: stands in for `os.environ`.
+    Raises: UsageError: an unknown name, a bad value, a misspelt ``RAG_`` variable.
+    """
+    env = os.environ if environment is None else environment
+    given = {name: value for name, value in (overrides or {}).items() if value is not None}
+    unknown = given.keys() - FIELDS.keys()
+    if unknown:
+        raise UsageError(f"there is no setting {sorted(unknown)[0]!r}")
+    variables = {name: value for name, value in env.items() if name.startswith(ENV_PREFIX)}
+    root = _project_root(given.get("project_root") or variables.get("RAG_PROJECT_ROOT"))
+    files = [path for path in (_user_config(env), root / CONFIG_FILE) if path and path.is_file()]
+    lower: dict[str, Any] = {}
+    if variables or files:
+        from ragmachine.settings_sources import read_sources
+
+        lower = read_sources(files, variables)
+    values = {**lower, **given}
+    for name, value in values.items():
+        check_value(name, value)
+    settings = Settings(**values)
+    if settings.overlap >= settings.max_chunk_size:
+        raise UsageError(
+            f"overlap must be smaller than max_chunk_size ({settings.max_chunk_size}),"
+            f" not {settings.overlap}"
+        )
+    return dataclasses.replace(
+        settings,
+        project_root=str(root),
+        index_dir=_resolve(settings.index_dir, root) or str(_default_index_dir(root)),
+        target_dir=settings.target_dir or str(root / DEFAULT_CORPUS),
+    )
+
+
+def checkout_root() -> Path | None:
+    """The repository this package is run from; None when it is installed elsewhere."""
+    root = Path(__file__).resolve().parents[2]
+    return root if (root / "src" / "__main__.py").is_file() else None
+
+
+def _project_root(given: str | None) -> Path:
+    if given:
+        return Path(os.path.abspath(given))
+    return checkout_root() or Path.cwd()
+
+
+def _default_index_dir(root: Path) -> Path:
+    """Inside a checkout the contract's folder; elsewhere one hidden folder, out of the way."""
+    return root / "data" / "processed" if root == checkout_root() else root / ".ragmachine"
+
+
+def _resolve(path: str, root: Path) -> str:
+    return os.path.join(root, os.path.expanduser(path)) if path else ""
+
+
+def _user_config(env: Mapping[str, str]) -> Path | None:
+    """The user's config file: ``$XDG_CONFIG_HOME/ragmachine/ragmachine.toml`` and its likes."""
+    if sys.platform == "linux":  # the common case without importing platformdirs (30 ms)
+        base = env.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+        return Path(base) / "ragmachine" / CONFIG_FILE
+    from platformdirs import user_config_path
+
+    return user_config_path("ragmachine") / CONFIG_FILE
