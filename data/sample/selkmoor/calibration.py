@@ -28,8 +28,6 @@ STABLE_SPREAD = 0.004
 SALINITY_REFERENCE_C = 15.0
 SALINITY_PER_DEGREE = 0.0212
 
-_DAY = 86_400
-
 
 @dataclass(frozen=True)
 class CalibrationPoint:
@@ -56,7 +54,7 @@ class CalibrationRecord:
     def expires_at(self, spec: ProbeSpec) -> int:
         """Second since the epoch at which the probe starts to report E-41."""
         days = OXYGEN_CALIBRATION_DAYS if self.channel == "oxygen" else spec.calibration_days
-        return self.made_at + days * _DAY
+        return self.made_at + days * 86_400
 
     def to_payload(self, spec: ProbeSpec) -> bytes:
         """Serialise for SET_CALIBRATION; channels are numbered from 0."""

@@ -84,6 +84,8 @@ def main(argv: list[str] | None = None) -> int:
             probe = Probe(bus, arguments.address, spec)
             reading = probe.read_settled() if arguments.settled else probe.read()
             values = {name: getattr(reading, name) for name in spec.channels}
+            if reading.faults:
+                values["faults"] = ",".join(fault.code for fault in reading.faults)
             text = " ".join(f"{name}={value}" for name, value in values.items())
             print(json.dumps(values) if arguments.json else text)
         else:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ragmachine.chunking.builder import LineMap
+from ragmachine.chunking.document import file_type_of
+from ragmachine.corpus.decode import decode
 from ragmachine.index.sparse import VOCABULARY_FILE, load_retriever
 from ragmachine.index.store import Documents, IndexStore, read_json
 from ragmachine.index.tokens import Tokenizer
@@ -47,6 +51,7 @@ class Index:
     """One generation of an index.
 
     Attributes:
+        folder: where it lies.
         manifest: settings, counts and files, as written by the build.
         files: (files,) paths relative to the corpus root.
         file_types: (files,) short types.
@@ -56,7 +61,7 @@ class Index:
     """
 
     def __init__(self, folder: str, manifest: dict[str, Any]) -> None:
-        self._folder = folder
+        self.folder = folder
         self.manifest = manifest
         chunk_map = read_json(os.path.join(folder, "chunks.json"))
         self.root: str = chunk_map["root"]
@@ -85,17 +90,17 @@ class Index:
     @cached_property
     def chunk_scores(self) -> bm25s.BM25:
         """BM25 over chunks, label and path words weighted."""
-        return load_retriever(os.path.join(self._folder, "bm25"))
+        return load_retriever(os.path.join(self.folder, "bm25"))
 
     @cached_property
     def file_scores(self) -> bm25s.BM25:
         """BM25 over whole files."""
-        return load_retriever(os.path.join(self._folder, "bm25_files"))
+        return load_retriever(os.path.join(self.folder, "bm25_files"))
 
     @cached_property
     def passages(self) -> PassagePostings:
         """Counts per passage, for rescoring the best chunks."""
-        return PassagePostings(os.path.join(self._folder, "postings"), self.chunk_count)
+        return PassagePostings(os.path.join(self.folder, "postings"), self.chunk_count)
 
     @cached_property
     def _file_start(self) -> list[int]:
@@ -115,6 +120,45 @@ class Index:
     def file_path(self, file: int) -> str:
         """A file's path relative to the project root."""
         return f"{self.root}/{self.files[file]}" if self.root not in ("", ".") else self.files[file]
+
+    @cached_property
+    def _file_numbers(self) -> dict[str, int]:
+        return {self.file_path(number): number for number in range(len(self.files))}
+
+    def file_text(self, file_path: str) -> str | None:
+        """The indexed text of a file named as in `Chunk.file_path`; None when it is not here."""
+        number = self._file_numbers.get(file_path)
+        if number is None:
+            return None
+        return self.documents.text(self._file_start[number], self._file_start[number + 1])
+
+    def span(self, file_path: str, start: int, end: int, *, project_root: str) -> Chunk | None:
+        """A range of a file as a chunk of its own, from the index or else from disk.
+
+        Returns: None when the file is nowhere or the range is empty.
+        """
+        text = self.file_text(file_path)
+        if text is None:
+            try:
+                with open(os.path.join(project_root, file_path), "rb") as stream:
+                    text = decode(stream.read()).text
+            except (OSError, ValueError):
+                return None
+        body = text[start:end]
+        if not body:
+            return None
+        lines = LineMap(text).starts
+        return Chunk(
+            id=-1,
+            file_path=file_path,
+            start=start,
+            end=start + len(body),
+            first_line=bisect_right(lines, start),
+            last_line=bisect_right(lines, start + len(body) - 1),
+            text=body,
+            file_type=file_type_of(file_path),
+            label="",
+        )
 
     def chunk(self, number: int) -> Chunk:
         """A chunk with its exact source text."""

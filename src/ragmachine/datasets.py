@@ -1,0 +1,171 @@
+"""Whole datasets through the pipeline: search every question, answer every entry."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragmachine.errors import DatasetError, StorageError
+from ragmachine.exchange import (
+    AnswerEntry,
+    Question,
+    SearchEntry,
+    SearchResults,
+    Source,
+    read_dataset,
+    read_search_results,
+    refuse_protected,
+    write_json,
+)
+from ragmachine.models import Hit, SearchResult
+
+if TYPE_CHECKING:
+    from ragmachine.pipeline import RagPipeline
+
+Progress = Callable[[int, int], None]
+
+
+def search_dataset(
+    pipeline: RagPipeline,
+    dataset_path: Path,
+    save_directory: Path,
+    k: int,
+    on_question: Progress | None = None,
+) -> Path:
+    """See `RagPipeline.search_dataset`."""
+    dataset = read_dataset(dataset_path)
+    target = save_directory / dataset_path.name
+    refuse_protected(target, [dataset_path])
+    total = len(dataset.rag_questions)
+    pipeline.opened_index()  # an index that is missing is an error even for an empty dataset
+    entries = []
+    for done, question in enumerate(dataset.rag_questions, start=1):
+        entries.append(_entry(pipeline, question, k))
+        if on_question:
+            on_question(done, total)
+    pipeline.flush()
+    write_json(target, SearchResults(search_results=tuple(entries), k=k), protected=[dataset_path])
+    return target
+
+
+def _entry(pipeline: RagPipeline, question: Question, k: int) -> SearchEntry:
+    result = pipeline.search(question.question, k)
+    sources = tuple(
+        Source(
+            file_path=hit.chunk.file_path,
+            first_character_index=hit.chunk.start,
+            last_character_index=hit.chunk.end,
+        )
+        for hit in result.hits
+    )
+    return SearchEntry(
+        question_id=question.question_id,
+        question=question.question,
+        question_str=question.question,
+        retrieved_sources=sources,
+    )
+
+
+def answer_dataset(
+    pipeline: RagPipeline,
+    results_path: Path,
+    save_directory: Path,
+    on_question: Progress | None = None,
+) -> Path:
+    """See `RagPipeline.answer_dataset`."""
+    results = read_search_results(results_path)
+    target = save_directory / results_path.name
+    refuse_protected(target, [results_path])
+    total = len(results.search_results)
+    journal = _Journal(target, results_path, pipeline)
+    answered = []
+    for position, entry in enumerate(results.search_results):
+        text = journal.known.get(position)
+        if text is None:
+            text = pipeline.answer_from(_result_of(pipeline, entry)).text
+            journal.add(position, text)
+        answered.append(AnswerEntry(**{**entry.model_dump(), "answer": text}))
+        if on_question:
+            on_question(position + 1, total)
+    document = results.model_copy(update={"search_results": tuple(answered)})
+    write_json(target, document, protected=[results_path])
+    journal.remove()
+    return target
+
+
+def _result_of(pipeline: RagPipeline, entry: SearchEntry) -> SearchResult:
+    """The entry's sources as hits again, their text taken from the index or else the file."""
+    index = pipeline.opened_index()
+    hits = []
+    for rank, source in enumerate(entry.retrieved_sources, start=1):
+        chunk = index.span(
+            source.file_path,
+            source.first_character_index,
+            source.last_character_index,
+            project_root=pipeline.settings.project_root,
+        )
+        if chunk is not None:
+            hits.append(Hit(rank, 1.0 / rank, chunk))
+    if entry.retrieved_sources and not hits:
+        raise DatasetError(
+            f"none of the files that entry {entry.question_id} cites is in the index or on disk",
+            remedy="index the corpus that these results were made from",
+        )
+    return SearchResult(entry.question, "given", tuple(hits), index.chunk_count, 0.0)
+
+
+class _Journal:
+    """Answers written so far, one JSON line each, so that an interruption loses none."""
+
+    def __init__(self, target: Path, results_path: Path, pipeline: RagPipeline) -> None:
+        settings = pipeline.settings
+        inputs = hashlib.sha256(results_path.read_bytes())
+        inputs.update(repr((settings.llm, settings.model, settings.context_chars,
+                            settings.max_new_tokens)).encode())  # fmt: skip
+        self._head = {"inputs": inputs.hexdigest()}
+        self._path = target.with_name(f".{target.name}.partial")
+        self.known = self._read()
+        self._is_open = bool(self.known)
+
+    def _read(self) -> dict[int, str]:
+        try:
+            lines = self._path.read_text(encoding="utf-8").splitlines()
+            if not lines or json.loads(lines[0]) != self._head:
+                return {}
+        except (OSError, ValueError):
+            return {}
+        known = {}
+        for line in lines[1:]:
+            try:
+                row: Mapping[str, Any] = json.loads(line)
+                known[int(row["position"])] = str(row["answer"])
+            except (ValueError, KeyError, TypeError):
+                break  # the line that was being written when the run was killed
+        return known
+
+    def add(self, position: int, answer: str) -> None:
+        """Append an answer and hand it to the operating system."""
+        try:
+            if not self._is_open:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                self._write(self._head, mode="w")
+                self._is_open = True
+            self._write({"position": position, "answer": answer}, mode="a")
+        except OSError as error:
+            raise StorageError(
+                f"{self._path} cannot be written: {error.strerror or error}",
+                remedy="choose another folder with --save_directory",
+            ) from error
+
+    def _write(self, row: Mapping[str, Any], *, mode: str) -> None:
+        with open(self._path, mode, encoding="utf-8") as stream:
+            stream.write(json.dumps(row) + "\n")
+
+    def remove(self) -> None:
+        """Forget the journal: the whole file is written."""
+        if os.path.exists(self._path):
+            os.remove(self._path)

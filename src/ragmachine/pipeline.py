@@ -1,0 +1,359 @@
+"""The composition root: the only place that chooses implementations and wires the rooms.
+
+Everything a program needs is a method of `RagPipeline`; the command line and the web server are
+thin layers over it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragmachine.errors import ModelError, UsageError
+from ragmachine.models import Answer, Hit, IndexReport, SearchResult
+from ragmachine.settings import Settings, check_value, load_settings
+
+if TYPE_CHECKING:
+    from ragmachine.evaluation import EvaluationReport
+    from ragmachine.generation.answerer import Answerer
+    from ragmachine.index.reader import Index
+    from ragmachine.index.store import IndexStore
+    from ragmachine.llm.ollama import OllamaChat
+    from ragmachine.retrieval.cache import QueryCache
+    from ragmachine.retrieval.expand import SynonymExpander
+    from ragmachine.retrieval.lexical import LexicalRetriever, Scored
+
+STRATEGY = "lexical"
+_MAX_K = 100_000
+
+
+@dataclass(slots=True)
+class _Opened:
+    """One generation, opened, with what was built over it."""
+
+    generation: str
+    index: Index
+    retriever: LexicalRetriever
+    cache: QueryCache
+
+
+class RagPipeline:
+    """Index a folder, search it, answer from it.
+
+    Nothing is opened or imported before it is needed. An instance notices when another process
+    has built a new index and uses it from the next call on.
+
+    Args:
+        settings: complete settings; by default those of config file and environment.
+        use_cache: whether query results may come from, and go to, the query cache.
+        overrides: single settings by name, e.g. ``index_dir="…"``.
+    Raises: UsageError: a setting that does not exist or a value that cannot be meant.
+    """
+
+    def __init__(
+        self, settings: Settings | None = None, *, use_cache: bool = True, **overrides: Any
+    ) -> None:
+        if settings is not None and overrides:
+            raise ValueError("give settings or overrides, not both")
+        self.settings = settings or load_settings(overrides)
+        self.use_cache = use_cache
+        self._opened: _Opened | None = None
+        self._store: IndexStore | None = None
+        self._chat: OllamaChat | None = None
+        self._expander: SynonymExpander | None = None
+        self._answerer: Answerer | None = None
+
+    @property
+    def store(self) -> IndexStore:
+        """The index folder."""
+        if self._store is None:
+            from ragmachine.index.store import IndexStore
+
+            self._store = IndexStore(self.settings.index_dir)
+        return self._store
+
+    def warm_up(self) -> None:
+        """Start checking the index's hashes in the background while imports go on."""
+        self.store.start_verification()
+
+    def index(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        force: bool = False,
+        strict: bool = False,
+        on_file: Callable[[int], None] | None = None,
+    ) -> IndexReport:
+        """Build the index of a folder, or bring it up to date.
+
+        Args:
+            path: folder or file; by default the setting `target_dir`.
+            force: read every file again.
+            strict: fail on any file that is odd or unreadable; the old index then stays.
+            on_file: called with the number of files just finished.
+        Raises: CorpusError, IndexationError, IndexBusyError, StorageError.
+        """
+        from ragmachine.index.build import BuildRequest, Shape, build_index
+
+        settings = self.settings
+        root, display_root = locate(path or settings.target_dir, settings.project_root)
+        request = BuildRequest(
+            root=root,
+            display_root=display_root,
+            shape=Shape(settings.max_chunk_size, settings.overlap),
+            max_file_bytes=settings.max_file_bytes,
+            workers=settings.workers or os.cpu_count() or 1,
+            is_strict=strict,
+            is_forced=force,
+        )
+        return build_index(self.store, request, on_file=on_file)
+
+    def search(self, query: str, k: int | None = None) -> SearchResult:
+        """The k best chunks for a query; fewer, or none, when nothing else bears on it.
+
+        Args:
+            query: plain words, identifiers or both.
+            k: at least 1; by default the setting `k`.
+        Raises: IndexMissingError, IndexCorruptError, IndexVersionError, UsageError.
+        """
+        k = self._checked_k(k)
+        opened = self._open()
+        started = time.perf_counter()
+        terms = opened.index.tokenizer.query_terms(query)
+        expansions = self._expansions(query, opened) if terms else []
+        scored, is_cached = self._ranked(opened, terms, expansions, k)
+        hits = self._hits(opened.index, scored, terms)
+        elapsed_ms = (time.perf_counter() - started) * 1000
+        total = opened.index.chunk_count
+        notice = "" if hits else _why_empty(query, terms, total)
+        return SearchResult(query, STRATEGY, hits, total, elapsed_ms, notice, is_cached)
+
+    def answer(
+        self, query: str, k: int | None = None, *, on_token: Callable[[str], None] | None = None
+    ) -> Answer:
+        """Search, then answer from the passages found, with the model or without one.
+
+        Args:
+            query: the question.
+            k: passages to retrieve.
+            on_token: receives the model's text as it is written.
+        Raises: as `search`. A model that fails is no error: the answer is then extractive.
+        """
+        return self.answer_from(self.search(query, k), on_token=on_token)
+
+    def answer_from(
+        self, result: SearchResult, *, on_token: Callable[[str], None] | None = None
+    ) -> Answer:
+        """Answer from hits that are at hand."""
+        return self._answers().answer(result, on_token=on_token)
+
+    def search_dataset(
+        self,
+        dataset_path: str | os.PathLike[str],
+        save_directory: str | os.PathLike[str],
+        k: int | None = None,
+        *,
+        on_question: Callable[[int, int], None] | None = None,
+    ) -> Path:
+        """Search every question of a dataset and write the results under the dataset's name.
+
+        Args:
+            on_question: called with (done, total).
+        Raises: DatasetError, StorageError, and as `search`; nothing is written then.
+        """
+        from ragmachine.datasets import search_dataset
+
+        return search_dataset(
+            self, Path(dataset_path), Path(save_directory), self._checked_k(k), on_question
+        )
+
+    def answer_dataset(
+        self,
+        results_path: str | os.PathLike[str],
+        save_directory: str | os.PathLike[str],
+        *,
+        on_question: Callable[[int, int], None] | None = None,
+    ) -> Path:
+        """Add an answer to every entry of a search results file, resuming where it was left.
+
+        Raises: DatasetError, StorageError, and as `search`.
+        """
+        from ragmachine.datasets import answer_dataset
+
+        return answer_dataset(self, Path(results_path), Path(save_directory), on_question)
+
+    def evaluate(
+        self,
+        results_path: str | os.PathLike[str],
+        dataset_path: str | os.PathLike[str],
+        k: int | None = None,
+        *,
+        max_context_length: int = 2000,
+    ) -> EvaluationReport:
+        """Score a results file against an answered dataset.
+
+        Raises: DatasetError: a file that cannot be used, or results of another dataset.
+        """
+        from ragmachine.evaluation import evaluate
+        from ragmachine.exchange import read_dataset, read_search_results
+
+        return evaluate(
+            read_search_results(Path(results_path)),
+            read_dataset(Path(dataset_path)),
+            k=self._checked_k(k),
+            max_context_length=max_context_length,
+        )
+
+    def flush(self) -> None:
+        """Write what the query cache learned; call after a batch."""
+        if self._opened:
+            self._opened.cache.flush()
+
+    def opened_index(self) -> Index:
+        """The index that answers now, for readers such as previews.
+
+        Raises: as `search`.
+        """
+        return self._open().index
+
+    def _open(self) -> _Opened:
+        from ragmachine.index.reader import open_index
+        from ragmachine.retrieval.cache import QueryCache
+        from ragmachine.retrieval.lexical import LexicalRetriever, LexicalWeights
+
+        generation = self.store.require_current()
+        if self._opened is None or self._opened.generation != generation:
+            index = open_index(self.store)
+            settings = self.settings
+            weights = LexicalWeights(
+                file=settings.file_weight,
+                passage=settings.passage_weight,
+                name=settings.name_weight,
+                support=settings.support_factor,
+                documentation=settings.documentation_factor,
+                candidates=settings.candidates,
+            )
+            entries = settings.cache_entries if self.use_cache else 0
+            cache = QueryCache(self.store.path("query_cache.json"), index.content_id, entries)
+            self._opened = _Opened(
+                index.folder, index, LexicalRetriever(index, weights), cache
+            )
+        return self._opened
+
+    def _ranked(
+        self, opened: _Opened, terms: Sequence[str], expansions: Sequence[str], k: int
+    ) -> tuple[list[Scored], bool]:
+        """Ranked chunks from the cache or the retriever, and whether the cache had them."""
+        from ragmachine.retrieval.lexical import weighted_terms
+
+        if not terms:
+            return [], False
+        settings = self.settings
+        weights = opened.retriever.weights
+        key = opened.cache.key(
+            STRATEGY, k, list(terms), list(expansions), settings.expand_weight, weights
+        )
+        cached = opened.cache.get(key)
+        if cached is not None:
+            return cached, True
+        weighted = weighted_terms(terms, expansions, settings.expand_weight)
+        scored = opened.retriever.search(weighted, k)
+        opened.cache.put(key, scored)
+        return scored, False
+
+    def _hits(
+        self, index: Index, scored: Sequence[Scored], terms: Sequence[str]
+    ) -> tuple[Hit, ...]:
+        wanted = set(terms)
+        hits = []
+        for rank, item in enumerate(scored, start=1):
+            chunk = index.chunk(item.chunk)
+            found = tuple(sorted(wanted.intersection(index.tokenizer.terms(chunk.text))))
+            hits.append(Hit(rank, item.score, chunk, item.stages, found))
+        return tuple(hits)
+
+    def _expansions(self, query: str, opened: _Opened) -> list[str]:
+        """Index terms of the model's synonyms; none when it is off or absent."""
+        if not self.settings.expand:
+            return []
+        if self._expander is None:
+            from ragmachine.retrieval.expand import SynonymExpander
+
+            path = Path(self.store.path("expansions.json"))
+            self._expander = SynonymExpander(self._ask, cache_path=path, model=self.settings.model)
+        tokenizer = opened.index.tokenizer
+        words = self._expander.expand(query)
+        return list(dict.fromkeys(term for word in words for term in tokenizer.query_terms(word)))
+
+    def _ask(self, prompt: str) -> str:
+        from ragmachine.llm.chat import Message
+
+        client = self._client()
+        if client is None:
+            raise ModelError("no model is set", remedy="leave out --llm extractive")
+        return client.chat([Message("user", prompt)], max_tokens=60).text
+
+    def _client(self) -> OllamaChat | None:
+        if self.settings.llm == "extractive":
+            return None
+        if self._chat is None:
+            from ragmachine.llm.ollama import OllamaChat
+
+            settings = self.settings
+            self._chat = OllamaChat(
+                settings.model, settings.ollama_host or None, timeout_s=settings.llm_timeout_s
+            )
+        return self._chat
+
+    def _answers(self) -> Answerer:
+        if self._answerer is None:
+            from ragmachine.generation.answerer import Answerer
+            from ragmachine.index.tokens import Tokenizer
+
+            self._answerer = Answerer(
+                self._client(),
+                context_chars=self.settings.context_chars,
+                max_tokens=self.settings.max_new_tokens,
+                terms=Tokenizer().terms,
+            )
+        return self._answerer
+
+    def _checked_k(self, k: int | None) -> int:
+        if k is None:
+            return self.settings.k
+        if isinstance(k, bool) or not isinstance(k, int):
+            raise UsageError(f"k must be a whole number, not {k!r}")
+        return min(int(check_value("k", k)), _MAX_K)
+
+
+def locate(path: str | os.PathLike[str], project_root: str) -> tuple[str, str]:
+    """(where a corpus is, how its paths are written).
+
+    A relative path is looked for from the current folder, then from the project root. Inside the
+    project root paths are written relative to it, links in the way it was given kept; elsewhere
+    they are absolute.
+    """
+    given = os.path.expanduser(os.fspath(path))
+    absolute = os.path.abspath(given)
+    if not os.path.isabs(given) and not os.path.exists(absolute):
+        absolute = os.path.abspath(os.path.join(project_root, given))
+    for root in (os.path.abspath(project_root), os.path.realpath(project_root)):
+        for candidate in (absolute, os.path.realpath(absolute)):
+            if os.path.commonpath([root, candidate]) == root:
+                relative = os.path.relpath(candidate, root)
+                return absolute, "" if relative == "." else relative.replace(os.sep, "/")
+    return absolute, absolute.replace(os.sep, "/")
+
+
+def _why_empty(query: str, terms: Sequence[str], total: int) -> str:
+    if not query.strip():
+        return "the query is empty: there is nothing to look for"
+    if not total:
+        return "the index is empty: no file in it held text"
+    if not terms:
+        return "the query holds only words that occur everywhere: name what you look for"
+    return "no evidence: none of the query's words occurs in the index"
