@@ -75,6 +75,7 @@ def answer_dataset(
     results_path: Path,
     save_directory: Path,
     on_question: Progress | None = None,
+    on_notice: Callable[[str], None] | None = None,
 ) -> Path:
     """See `RagPipeline.answer_dataset`."""
     results = read_search_results(results_path)
@@ -83,10 +84,15 @@ def answer_dataset(
     total = len(results.search_results)
     journal = _Journal(target, results_path, pipeline)
     answered = []
+    notices: set[str] = set()
     for position, entry in enumerate(results.search_results):
         text = journal.known.get(position)
         if text is None:
-            text = pipeline.answer_from(_result_of(pipeline, entry)).text
+            answer = pipeline.answer_from(_result_of(pipeline, entry))
+            text = answer.text
+            if on_notice and answer.notice and answer.notice not in notices:
+                notices.add(answer.notice)
+                on_notice(answer.notice)
             journal.add(position, text)
         answered.append(AnswerEntry(**{**entry.model_dump(), "answer": text}))
         if on_question:

@@ -76,10 +76,6 @@ class RagPipeline:
             self._store = IndexStore(self.settings.index_dir)
         return self._store
 
-    def warm_up(self) -> None:
-        """Start checking the index's hashes in the background while imports go on."""
-        self.store.start_verification()
-
     def index(
         self,
         path: str | os.PathLike[str] | None = None,
@@ -177,14 +173,20 @@ class RagPipeline:
         save_directory: str | os.PathLike[str],
         *,
         on_question: Callable[[int, int], None] | None = None,
+        on_notice: Callable[[str], None] | None = None,
     ) -> Path:
         """Add an answer to every entry of a search results file, resuming where it was left.
 
+        Args:
+            on_question: called with (done, total).
+            on_notice: called once with each distinct notice, e.g. why no model was asked.
         Raises: DatasetError, StorageError, and as `search`.
         """
         from ragmachine.datasets import answer_dataset
 
-        return answer_dataset(self, Path(results_path), Path(save_directory), on_question)
+        return answer_dataset(
+            self, Path(results_path), Path(save_directory), on_question, on_notice
+        )
 
     def evaluate(
         self,

@@ -10,17 +10,15 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 import numpy as np
-import numpy.typing as npt
 
 from ragmachine.chunking.builder import LineMap, NodeContext, Piece, cut_lines
 from ragmachine.chunking.document import chunk_document
 from ragmachine.corpus.decode import decode, is_binary
 from ragmachine.corpus.discover import SourceFile
+from ragmachine.index.postings import Ints, pack
 from ragmachine.index.tokens import Tokenizer
 
-Ints = npt.NDArray[np.int64]
 PASSAGE_CHARS = 400
-MAX_COUNT = 255  # a posting's count is one byte on disk; BM25 has saturated long before
 _MAX_LABEL_CHARS = 240
 
 
@@ -94,16 +92,6 @@ class Batch:
     columns: Columns
     binary: list[SourceFile] = field(default_factory=list)
     problems: list[tuple[str, str]] = field(default_factory=list)
-
-
-def pack(term: Ints, item: Ints, count: Ints) -> Ints:
-    """Postings as sortable integers: 28 bits of term, 27 of item, 8 of count."""
-    return (term << 35) | (item << 8) | np.minimum(count, MAX_COUNT)
-
-
-def unpack(packed: Ints) -> tuple[Ints, Ints, Ints]:
-    """The (term, item, count) columns of `pack`."""
-    return packed >> 35, (packed >> 8) & ((1 << 27) - 1), packed & 0xFF
 
 
 def metadata_line(contexts: Sequence[NodeContext], path: str) -> str:

@@ -21,15 +21,13 @@ from ragmachine.index.analyze import (
     Batch,
     Columns,
     FileRecord,
-    Ints,
     Shape,
     analyze,
     batches,
-    pack,
-    unpack,
 )
+from ragmachine.index.postings import Ints, add_weighted, group_counts, pack, unpack
 from ragmachine.index.reuse import Previous, load_previous
-from ragmachine.index.sparse import add_weighted, bm25_matrix, group_counts, save_retriever
+from ragmachine.index.sparse import bm25_matrix, save_retriever
 from ragmachine.index.store import FORMAT_VERSION, IndexStore, versions, write_json
 from ragmachine.models import IndexReport
 

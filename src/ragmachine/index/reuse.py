@@ -11,7 +11,8 @@ import numpy as np
 
 from ragmachine.corpus.discover import Discovery, SourceFile
 from ragmachine.errors import RagError
-from ragmachine.index.analyze import Batch, Columns, FileRecord, Ints, pack
+from ragmachine.index.analyze import Batch, Columns, FileRecord
+from ragmachine.index.postings import Ints, pack
 from ragmachine.index.sparse import VOCABULARY_FILE
 from ragmachine.index.store import Documents, IndexStore, read_json, versions
 

@@ -67,12 +67,15 @@ class Verification:
             raise self._error
 
 
+# Checks under way, by generation: whoever opens the index next waits for the one that runs.
+_running: dict[str, Verification] = {}
+
+
 class IndexStore:
     """One index folder; the only code that knows its layout."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        self._verification: Verification | None = None
 
     def path(self, name: str) -> str:
         """Where a file beside the generations lives, e.g. the query cache."""
@@ -101,7 +104,7 @@ class IndexStore:
         with contextlib.suppress(RagError):
             generation = self.current()
             if generation:
-                self._verification = Verification(generation)
+                _running[generation] = Verification(generation)
 
     def require_current(self) -> str:
         """The current generation's folder.
@@ -123,10 +126,7 @@ class IndexStore:
         """
         for _ in range(5):
             generation = self.require_current()
-            check = self._verification
-            if check is None or check.folder != generation:
-                check = Verification(generation)
-            self._verification = None
+            check = _running.pop(generation, None) or Verification(generation)
             try:
                 check.result()
             except IndexCorruptError:

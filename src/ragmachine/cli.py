@@ -1,0 +1,91 @@
+"""From argv to an exit code: 0 success, 1 failure, 2 usage, 130 interrupted; never a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ragmachine.errors import RagError
+
+if TYPE_CHECKING:
+    from ragmachine.arguments import Parsed
+
+_READS_INDEX = frozenset({"search", "search_dataset", "answer"})
+_HELP = frozenset({"--help", "-h", "help"})
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line.
+
+    Args:
+        argv: words after the program's name; by default those of this process.
+    Returns: the exit code.
+    """
+    try:
+        code = _run(list(sys.argv[1:] if argv is None else argv))
+        sys.stdout.flush()
+        return code
+    except RagError as error:
+        return _fail(str(error), error.exit_code)
+    except BrokenPipeError:
+        # the reader has gone (`| head`): end quietly, and keep Python from flushing at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return _fail("interrupted; nothing was changed", 130)
+    except MemoryError:
+        return _fail("out of memory; try a smaller folder or a smaller k", 1)
+    except Exception as error:  # noqa: BLE001  (the last resort: no traceback reaches a user)
+        if os.environ.get("RAGMACHINE_DEBUG"):
+            raise
+        detail = f"{type(error).__name__}: {error}"
+        return _fail(f"unexpected error, please report it: {detail}; RAGMACHINE_DEBUG=1 shows where", 1)
+
+
+def _run(words: list[str]) -> int:
+    from ragmachine import arguments
+
+    if not words or words[0] in _HELP:
+        print(arguments.usage())  # noqa: T201
+        return 0
+    if words[0] == "--version":
+        from ragmachine import __version__
+
+        print(f"ragmachine {__version__}")  # noqa: T201
+        return 0
+    command = arguments.find_command(words[0])
+    if any(word in ("--help", "-h") for word in words[1:]):
+        print(arguments.usage(command))  # noqa: T201
+        return 0
+    parsed = arguments.parse(words)
+    _prepare(parsed)
+    from ragmachine.commands import Commands
+    from ragmachine.render import Console
+    from ragmachine.settings import load_settings
+
+    console = Console(project_root=load_settings().project_root)
+    import fire
+
+    fire.Fire(Commands(console), command=arguments.canonical(parsed), name="ragmachine")
+    return 0
+
+
+def _prepare(parsed: Parsed) -> None:
+    """Start hashing the index in the background, so that imports and hashing overlap."""
+    from ragmachine.index.store import IndexStore
+    from ragmachine.settings import load_settings
+
+    if parsed.command.name in _READS_INDEX:
+        settings = load_settings({"index_dir": parsed.values.get("index_dir")})
+        IndexStore(settings.index_dir).start_verification()
+
+
+def _fail(message: str, code: int) -> int:
+    try:
+        print(f"error: {message}", file=sys.stderr)  # noqa: T201
+    except OSError:
+        pass
+    return code
+

@@ -1,0 +1,204 @@
+"""What each subcommand does: arguments that are already checked, a pipeline, text on stdout.
+
+Python Fire calls the methods of `Commands`; their names and parameters are those of the table in
+`arguments`, which tests compare.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ragmachine.errors import UsageError
+from ragmachine.render import Console
+from ragmachine.settings import load_settings
+
+if TYPE_CHECKING:
+    from ragmachine.pipeline import RagPipeline
+
+_NO_DENSE = "dense vectors were not built for this index: the search is lexical"
+
+
+class Commands:
+    """The subcommands; each returns None and prints its result on stdout."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def index(
+        self,
+        *,
+        target_dir: str | None = None,
+        bonus: bool | None = None,
+        force: bool = False,
+        strict: bool = False,
+        json: bool = False,
+        quiet: bool = False,
+        **settings: Any,
+    ) -> None:
+        """Build the index of a folder, or bring it up to date."""
+        pipeline = self._pipeline(settings)
+        if bonus:
+            self._notice("dense vectors are not part of this version: the index is lexical", quiet)
+        with self._console.progress("indexing", unit="files", quiet=quiet) as advance:
+            report = pipeline.index(target_dir, force=force, strict=strict, on_file=advance)
+        if json:
+            self._console.json(report.to_json())
+        else:
+            self._console.report(report, pipeline.settings.index_dir)
+
+    def search(
+        self,
+        *,
+        query: str,
+        k: int | None = None,
+        bonus: bool | None = None,
+        no_cache: bool = False,
+        json: bool = False,
+        quiet: bool = False,
+        **settings: Any,
+    ) -> None:
+        """Print the best passages for one question."""
+        pipeline = self._pipeline(settings, use_cache=not no_cache)
+        if bonus:
+            self._notice(_NO_DENSE, quiet)
+        result = pipeline.search(query, k)
+        pipeline.flush()
+        self._notice(result.notice, quiet)
+        if json:
+            self._console.json(result.to_json())
+        else:
+            self._console.hits(result, pipeline.opened_index().tokenizer)
+
+    def search_dataset(
+        self,
+        *,
+        dataset_path: str,
+        save_directory: str,
+        k: int | None = None,
+        bonus: bool | None = None,
+        no_cache: bool = False,
+        quiet: bool = False,
+        **settings: Any,
+    ) -> None:
+        """Search every question of a dataset and save the results."""
+        pipeline = self._pipeline(settings, use_cache=not no_cache)
+        if bonus:
+            self._notice(_NO_DENSE, quiet)
+        folder = self._output(save_directory, pipeline)
+        with self._console.progress("searching", unit="questions", quiet=quiet) as advance:
+            path = pipeline.search_dataset(dataset_path, folder, k, on_question=_steps(advance))
+        self._console.line(f"results saved in {path}")
+
+    def evaluate(
+        self,
+        *,
+        student_search_results_path: str,
+        dataset_path: str,
+        max_context_length: int,
+        k: int | None = None,
+        verbose: bool = False,
+        json: bool = False,
+        quiet: bool = False,
+    ) -> None:
+        """Score a results file against an answered dataset."""
+        report = self._pipeline({}).evaluate(
+            student_search_results_path, dataset_path, k, max_context_length=max_context_length
+        )
+        del quiet  # the report has no notices to leave out; accepted for symmetry
+        if json:
+            self._console.json(report.to_json())
+        else:
+            self._console.line(report.to_text(verbose=verbose))
+
+    def answer(
+        self,
+        *,
+        query: str,
+        k: int | None = None,
+        bonus: bool | None = None,
+        no_cache: bool = False,
+        json: bool = False,
+        quiet: bool = False,
+        **settings: Any,
+    ) -> None:
+        """Answer one question, with the lines that the answer rests on."""
+        pipeline = self._pipeline(settings, use_cache=not no_cache)
+        if bonus:
+            self._notice(_NO_DENSE, quiet)
+        on_token = None if json else self._console.stream()
+        answer = pipeline.answer(query, k, on_token=on_token)
+        pipeline.flush()
+        self._notice(answer.notice or answer.result.notice, quiet)
+        if json:
+            self._console.json(answer.to_json())
+        else:
+            self._console.answer(answer)
+
+    def answer_dataset(
+        self,
+        *,
+        student_search_results_path: str,
+        save_directory: str,
+        quiet: bool = False,
+        **settings: Any,
+    ) -> None:
+        """Add an answer to every entry of a results file."""
+        pipeline = self._pipeline(settings)
+        folder = self._output(save_directory, pipeline)
+        with self._console.progress("answering", unit="questions", quiet=quiet) as advance:
+            path = pipeline.answer_dataset(
+                student_search_results_path,
+                folder,
+                on_question=_steps(advance),
+                on_notice=lambda text: self._notice(text, quiet),
+            )
+        self._console.line(f"answers saved in {path}")
+
+    def corpus(self, *, name: str, directory: str, quiet: bool = False) -> None:
+        """Download a reference corpus."""
+        from pathlib import Path
+
+        from ragmachine.corpus.fetch import fetch_corpus
+
+        root = os.path.join(load_settings().project_root, directory)
+        with self._console.progress("downloading", unit="B", quiet=quiet) as advance:
+            path = fetch_corpus(name, Path(root), progress=_steps(advance))
+        self._console.line(f"corpus in {path}")
+
+    def serve(
+        self, *, host: str, port: int, bonus: bool | None = None, index_dir: str | None = None
+    ) -> None:
+        """Serve the HTTP API and the web page."""
+        raise UsageError(
+            "this version has no HTTP server yet",
+            remedy="use `ragmachine search` and `ragmachine answer`",
+        )
+
+    def _pipeline(self, settings: dict[str, Any], *, use_cache: bool = True) -> RagPipeline:
+        from ragmachine.pipeline import RagPipeline
+
+        return RagPipeline(load_settings(settings), use_cache=use_cache)
+
+    @staticmethod
+    def _output(directory: str, pipeline: RagPipeline) -> str:
+        """An output folder: absolute as given, else below the project root."""
+        return os.path.join(pipeline.settings.project_root, directory)
+
+    def _notice(self, text: str, quiet: bool) -> None:
+        if text and not quiet:
+            print(text, file=sys.stderr)  # noqa: T201  (notices go to the person at the terminal)
+
+
+def _steps(advance: Callable[..., None]) -> Callable[[int, int | None], None]:
+    """Turn (done, total) reports into increments of a progress bar."""
+    seen = 0
+
+    def step(done: int, total: int | None) -> None:
+        nonlocal seen
+        advance(done - seen, total)
+        seen = done
+
+    return step

@@ -1,0 +1,183 @@
+"""Results as people read them: plain text, marked and linked on a terminal only."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from ragmachine.models import Answer, Chunk, Hit, IndexReport, SearchResult
+
+if TYPE_CHECKING:
+    from ragmachine.index.tokens import Tokenizer
+
+_PREVIEW_LINES = 2
+_PREVIEW_CHARS = 110
+_MAX_PROBLEMS_SHOWN = 10
+# what a terminal would obey: control characters of indexed text are shown, never sent
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_WORD = re.compile(r"[\w+#.-]*\w[+#]*")
+
+
+class Console:
+    """Where results go; decides once whether colours and links are welcome."""
+
+    def __init__(self, out: TextIO | None = None, project_root: str = "") -> None:
+        self.out = out or sys.stdout
+        self.project_root = project_root
+        is_terminal = self.out.isatty()
+        self.has_colour = is_terminal and not os.environ.get("NO_COLOR")
+        self.has_links = self.has_colour and os.environ.get("TERM") != "dumb"
+        self._has_streamed = False
+
+    def line(self, text: str = "") -> None:
+        """Print a line; characters the stream cannot encode are replaced."""
+        encoding = self.out.encoding or "utf-8"
+        self.out.write(text.encode(encoding, "replace").decode(encoding) + "\n")
+
+    def json(self, document: dict[str, Any]) -> None:
+        """Print one JSON document."""
+        is_utf8 = (self.out.encoding or "").lower().replace("-", "") == "utf8"
+        text = json.dumps(document, ensure_ascii=not is_utf8, indent=2)
+        self.out.write(text.encode("utf-8", "replace").decode("utf-8") + "\n")
+
+    def hits(self, result: SearchResult, tokenizer: Tokenizer) -> None:
+        """Rank, score, place, symbol or section and a two-line preview of every hit."""
+        for hit in result.hits:
+            chunk = hit.chunk
+            label = f"  {self._dim(clean(chunk.label))}" if chunk.label else ""
+            self.line(f"{hit.rank:>3}  {hit.score:7.2f}  {self._place(chunk)}{label}")
+            for text in preview(hit, tokenizer, self._mark if self.has_colour else _brackets):
+                self.line(f"              {text}")
+        if not result.hits:
+            self.line("no hits")
+
+    def answer(self, answer: Answer) -> None:
+        """The answer, unless it was streamed already, and the lines behind it."""
+        self.line("" if self._has_streamed else clean(answer.text, keep_newlines=True))
+        if answer.citations:
+            self.line("\nCited:")
+            for citation in answer.citations:
+                place = f"{citation.file_path}:{citation.first_line}-{citation.last_line}"
+                self.line(f"  [{citation.number}] {self._link(place, citation.file_path)}")
+        elif answer.result.hits:
+            self.line("\nRead:")
+            for hit in answer.result.hits[:5]:
+                self.line(f"  {self._place(hit.chunk)}")
+
+    def stream(self) -> Callable[[str], None] | None:
+        """A receiver of the model's text on a terminal; None where output is not watched."""
+        if not self.out.isatty():
+            return None
+
+        def show(piece: str) -> None:
+            self._has_streamed = True
+            self.out.write(clean(piece, keep_newlines=True))
+            self.out.flush()
+
+        return show
+
+    def report(self, report: IndexReport, index_dir: str) -> None:
+        """What an indexing run did."""
+        state = "already up to date" if report.is_unchanged else f"built in {report.seconds:.1f} s"
+        self.line(
+            f"{report.files:,} files, {report.chunks:,} chunks, {report.terms:,} terms:"
+            f" {state} ({report.reused:,} files unchanged), in {index_dir}"
+        )
+        if report.skipped:
+            counted = ", ".join(f"{count} {reason}" for reason, count in report.skipped.items())
+            self.line(f"left out: {counted}")
+        for path, reason in report.problems[:_MAX_PROBLEMS_SHOWN]:
+            print(f"warning: {clean(path)}: {clean(reason)}", file=sys.stderr)  # noqa: T201
+        more = len(report.problems) - _MAX_PROBLEMS_SHOWN
+        if more > 0:
+            print(f"warning: and {more} more, in the manifest", file=sys.stderr)  # noqa: T201
+
+    @contextlib.contextmanager
+    def progress(self, what: str, *, unit: str, quiet: bool) -> Iterator[Callable[..., None]]:
+        """A bar on stderr when that is a terminal; yields ``advance(count, total=None)``."""
+        if quiet or not sys.stderr.isatty():
+            yield lambda count, total=None: None
+            return
+        from tqdm import tqdm
+
+        is_bytes = unit == "B"
+        with tqdm(desc=what, unit=f" {unit}", unit_scale=is_bytes, leave=False) as bar:
+
+            def advance(count: int, total: int | None = None) -> None:
+                bar.total = total or bar.total
+                bar.update(count)
+
+            yield advance
+
+    def _place(self, chunk: Chunk) -> str:
+        return self._link(clean(chunk.location), chunk.file_path)
+
+    def _link(self, text: str, file_path: str) -> str:
+        """An OSC 8 hyperlink to the file on terminals that show them; plain text elsewhere."""
+        if not self.has_links:
+            return text
+        target = Path(self.project_root or ".", file_path).absolute().as_uri()
+        return f"\x1b]8;;{target}\x1b\\{text}\x1b]8;;\x1b\\"
+
+    def _dim(self, text: str) -> str:
+        return f"\x1b[2m{text}\x1b[0m" if self.has_colour else text
+
+    @staticmethod
+    def _mark(text: str) -> str:
+        return f"\x1b[1;33m{text}\x1b[0m"
+
+
+def _brackets(text: str) -> str:
+    return f"[{text}]"
+
+
+def clean(text: str, *, keep_newlines: bool = False) -> str:
+    """Text that a terminal shows and never obeys; tabs become spaces."""
+    text = text.replace("\t", "    ")
+    if keep_newlines:
+        text = text.replace("\r\n", "\n")
+        return "\n".join(_CONTROL.sub("\ufffd", line) for line in text.split("\n"))
+    return _CONTROL.sub("\ufffd", text.replace("\n", " "))
+
+
+def preview(hit: Hit, tokenizer: Tokenizer, mark: Callable[[str], str]) -> list[str]:
+    """The two lines of a hit that hold most of the query's terms, in file order, terms marked."""
+    wanted = set(hit.terms)
+    lines = [line.strip() for line in re.split(r"\r\n|\r|\n", hit.chunk.text)]
+    found = [wanted.intersection(tokenizer.terms(line)) for line in lines]
+    order = sorted(
+        (number for number, line in enumerate(lines) if line),
+        key=lambda number: (-len(found[number]), number),
+    )
+    chosen = sorted(order[:_PREVIEW_LINES])
+    return [_marked(_window(lines[number], wanted, tokenizer), wanted, tokenizer, mark)
+            for number in chosen]  # fmt: skip
+
+
+def _window(line: str, wanted: set[str], tokenizer: Tokenizer) -> str:
+    """At most `_PREVIEW_CHARS` of a line, around its first match."""
+    line = clean(line)
+    if len(line) <= _PREVIEW_CHARS:
+        return line
+    first = next(
+        (m.start() for m in _WORD.finditer(line) if wanted.intersection(tokenizer.terms(m[0]))), 0
+    )
+    start = max(0, min(first - 20, len(line) - _PREVIEW_CHARS))
+    shown = line[start : start + _PREVIEW_CHARS]
+    return ("…" if start else "") + shown + ("…" if start + _PREVIEW_CHARS < len(line) else "")
+
+
+def _marked(
+    line: str, wanted: set[str], tokenizer: Tokenizer, mark: Callable[[str], str]
+) -> str:
+    def replace(match: re.Match[str]) -> str:
+        word = match.group()
+        return mark(word) if wanted.intersection(tokenizer.terms(word)) else word
+
+    return _WORD.sub(replace, line)
