@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from ragmachine.cli import main  # noqa: E402  (the package lies beside this file)
+from ragmachine.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,11 +1,11 @@
 """ragmachine: ask a folder of code and documents a question.
 
-    from ragmachine import RagPipeline
+from ragmachine import RagPipeline
 
-    pipeline = RagPipeline()
-    pipeline.index("docs")
-    for hit in pipeline.search("how is the cache sized?", k=5).hits:
-        print(hit.chunk.location, hit.score)
+pipeline = RagPipeline()
+pipeline.index("docs")
+for hit in pipeline.search("how is the cache sized?", k=5).hits:
+    print(hit.chunk.location, hit.score)
 """
 
 from ragmachine.errors import RagError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -37,29 +38,31 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail("interrupted; nothing was changed", 130)
     except MemoryError:
         return _fail("out of memory; try a smaller folder or a smaller k", 1)
-    except Exception as error:  # noqa: BLE001  (the last resort: no traceback reaches a user)
+    except Exception as error:
         if os.environ.get("RAGMACHINE_DEBUG"):
             raise
         detail = f"{type(error).__name__}: {error}"
-        return _fail(f"unexpected error, please report it: {detail}; RAGMACHINE_DEBUG=1 shows where", 1)
+        return _fail(
+            f"unexpected error, please report it: {detail}; RAGMACHINE_DEBUG=1 shows where", 1
+        )
 
 
 def _run(words: list[str]) -> int:
-    from ragmachine import arguments
+    from ragmachine import arguments, command_table
 
     if not words or words[0] in _HELP:
-        print(arguments.usage())  # noqa: T201
+        print(command_table.usage())  # noqa: T201
         return 0
     if words[0] == "--version":
         from ragmachine import __version__
 
         print(f"ragmachine {__version__}")  # noqa: T201
         return 0
-    command = arguments.find_command(words[0])
+    command = command_table.find_command(words[0])
     if any(word in ("--help", "-h") for word in words[1:]):
-        print(arguments.usage(command))  # noqa: T201
+        print(command_table.usage(command))  # noqa: T201
         return 0
-    parsed = arguments.parse(words)
+    parsed = arguments.parse(command, words[1:])
     _prepare(parsed)
     from ragmachine.commands import Commands
     from ragmachine.render import Console
@@ -83,9 +86,6 @@ def _prepare(parsed: Parsed) -> None:
 
 
 def _fail(message: str, code: int) -> int:
-    try:
+    with contextlib.suppress(OSError):
         print(f"error: {message}", file=sys.stderr)  # noqa: T201
-    except OSError:
-        pass
     return code
-

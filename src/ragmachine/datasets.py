@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ragmachine.errors import DatasetError, StorageError
 from ragmachine.exchange import (
@@ -21,16 +21,35 @@ from ragmachine.exchange import (
     refuse_protected,
     write_json,
 )
-from ragmachine.models import Hit, SearchResult
+from ragmachine.models import Answer, Hit, SearchResult
+from ragmachine.settings import Settings
 
 if TYPE_CHECKING:
-    from ragmachine.pipeline import RagPipeline
+    from ragmachine.index.reader import Index
 
 Progress = Callable[[int, int], None]
 
 
+class Pipeline(Protocol):
+    """What is needed of a `RagPipeline`, which itself calls this module."""
+
+    settings: Settings
+
+    def search(self, query: str, k: int | None = None) -> SearchResult:
+        """The k best chunks for a query."""
+
+    def answer_from(self, result: SearchResult) -> Answer:
+        """An answer from hits at hand."""
+
+    def opened_index(self) -> Index:
+        """The index that answers now."""
+
+    def flush(self) -> None:
+        """Write what the query cache learned."""
+
+
 def search_dataset(
-    pipeline: RagPipeline,
+    pipeline: Pipeline,
     dataset_path: Path,
     save_directory: Path,
     k: int,
@@ -52,7 +71,7 @@ def search_dataset(
     return target
 
 
-def _entry(pipeline: RagPipeline, question: Question, k: int) -> SearchEntry:
+def _entry(pipeline: Pipeline, question: Question, k: int) -> SearchEntry:
     result = pipeline.search(question.question, k)
     sources = tuple(
         Source(
@@ -71,7 +90,7 @@ def _entry(pipeline: RagPipeline, question: Question, k: int) -> SearchEntry:
 
 
 def answer_dataset(
-    pipeline: RagPipeline,
+    pipeline: Pipeline,
     results_path: Path,
     save_directory: Path,
     on_question: Progress | None = None,
@@ -103,7 +122,7 @@ def answer_dataset(
     return target
 
 
-def _result_of(pipeline: RagPipeline, entry: SearchEntry) -> SearchResult:
+def _result_of(pipeline: Pipeline, entry: SearchEntry) -> SearchResult:
     """The entry's sources as hits again, their text taken from the index or else the file."""
     index = pipeline.opened_index()
     hits = []
@@ -127,7 +146,7 @@ def _result_of(pipeline: RagPipeline, entry: SearchEntry) -> SearchResult:
 class _Journal:
     """Answers written so far, one JSON line each, so that an interruption loses none."""
 
-    def __init__(self, target: Path, results_path: Path, pipeline: RagPipeline) -> None:
+    def __init__(self, target: Path, results_path: Path, pipeline: Pipeline) -> None:
         settings = pipeline.settings
         inputs = hashlib.sha256(results_path.read_bytes())
         inputs.update(repr((settings.llm, settings.model, settings.context_chars,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragmachine.errors import ModelError, UsageError
 from ragmachine.models import Answer, Hit, IndexReport, SearchResult
-from ragmachine.settings import Settings, check_value, load_settings
+from ragmachine.settings import MAX_K, Settings, check_value, load_settings
 
 if TYPE_CHECKING:
     from ragmachine.evaluation import EvaluationReport
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from ragmachine.retrieval.lexical import LexicalRetriever, Scored
 
 STRATEGY = "lexical"
-_MAX_K = 100_000
 
 
 @dataclass(slots=True)
@@ -93,7 +92,8 @@ class RagPipeline:
             on_file: called with the number of files just finished.
         Raises: CorpusError, IndexationError, IndexBusyError, StorageError.
         """
-        from ragmachine.index.build import BuildRequest, Shape, build_index
+        from ragmachine.index.build import build_index
+        from ragmachine.index.request import BuildRequest, Shape
 
         settings = self.settings
         root, display_root = locate(path or settings.target_dir, settings.project_root)
@@ -158,6 +158,9 @@ class RagPipeline:
         """Search every question of a dataset and write the results under the dataset's name.
 
         Args:
+            dataset_path: questions in JSON, answered or not.
+            save_directory: folder of the results file; made when missing.
+            k: hits per question.
             on_question: called with (done, total).
         Raises: DatasetError, StorageError, and as `search`; nothing is written then.
         """
@@ -178,6 +181,8 @@ class RagPipeline:
         """Add an answer to every entry of a search results file, resuming where it was left.
 
         Args:
+            results_path: a file that `search_dataset` wrote.
+            save_directory: folder of the answers file; made when missing.
             on_question: called with (done, total).
             on_notice: called once with each distinct notice, e.g. why no model was asked.
         Raises: DatasetError, StorageError, and as `search`.
@@ -241,9 +246,7 @@ class RagPipeline:
             )
             entries = settings.cache_entries if self.use_cache else 0
             cache = QueryCache(self.store.path("query_cache.json"), index.content_id, entries)
-            self._opened = _Opened(
-                index.folder, index, LexicalRetriever(index, weights), cache
-            )
+            self._opened = _Opened(index.folder, index, LexicalRetriever(index, weights), cache)
         return self._opened
 
     def _ranked(
@@ -329,7 +332,7 @@ class RagPipeline:
             return self.settings.k
         if isinstance(k, bool) or not isinstance(k, int):
             raise UsageError(f"k must be a whole number, not {k!r}")
-        return min(int(check_value("k", k)), _MAX_K)
+        return min(int(check_value("k", k)), MAX_K)
 
 
 def locate(path: str | os.PathLike[str], project_root: str) -> tuple[str, str]:

@@ -173,9 +173,7 @@ def _window(line: str, wanted: set[str], tokenizer: Tokenizer) -> str:
     return ("…" if start else "") + shown + ("…" if start + _PREVIEW_CHARS < len(line) else "")
 
 
-def _marked(
-    line: str, wanted: set[str], tokenizer: Tokenizer, mark: Callable[[str], str]
-) -> str:
+def _marked(line: str, wanted: set[str], tokenizer: Tokenizer, mark: Callable[[str], str]) -> str:
     def replace(match: re.Match[str]) -> str:
         word = match.group()
         return mark(word) if wanted.intersection(tokenizer.terms(word)) else word

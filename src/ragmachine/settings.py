@@ -19,6 +19,7 @@ from ragmachine.errors import UsageError
 
 ENV_PREFIX = "RAG_"
 CONFIG_FILE = "ragmachine.toml"
+MAX_K = 100_000
 DEFAULT_CORPUS = "data/raw/vllm-0.10.1"
 
 
@@ -48,7 +49,9 @@ class Settings:
     documentation_factor: float = _knob(1.15, "factor of rare documentation", low=0, high=10)
     candidates: int = _knob(200, "chunks that are rescored", low=1, high=100_000)
     expand: bool = _knob(False, "ask the model for synonyms of the query")
-    expand_weight: float = _knob(0.25, "weight of a synonym; the query's words have 1", low=0, high=1)
+    expand_weight: float = _knob(
+        0.25, "weight of a synonym; the query's words have 1", low=0, high=1
+    )
     cache_entries: int = _knob(1000, "queries kept in the query cache; 0 keeps none", low=0)
     llm: str = _knob("auto", "who writes answers", choices=("auto", "ollama", "extractive"))
     model: str = _knob("qwen3:0.6b", "model asked through Ollama")
@@ -98,7 +101,7 @@ def load_settings(
     if variables or files:
         from ragmachine.settings_sources import read_sources
 
-        lower = read_sources(files, variables)
+        lower = read_sources(Settings, files, variables)
     values = {**lower, **given}
     for name, value in values.items():
         check_value(name, value)

@@ -1,7 +1,11 @@
-"""Reads settings from config files and the environment with pydantic-settings; see `settings`."""
+"""Reads settings from config files and the environment with pydantic-settings.
+
+Called by `settings` alone, and only when there is something to read.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -12,20 +16,28 @@ from pydantic import Field, ValidationError, create_model
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from ragmachine.errors import UsageError
-from ragmachine.settings import ENV_PREFIX, FIELDS, Settings
+
+ENV_PREFIX = "RAG_"
 
 
-def read_sources(files: Sequence[Path], variables: Mapping[str, str]) -> dict[str, Any]:
+def read_sources(
+    settings: type, files: Sequence[Path], variables: Mapping[str, str]
+) -> dict[str, Any]:
     """Values given in config files and ``RAG_`` variables; later files and then variables win.
 
+    Args:
+        settings: the dataclass whose fields are the settings; ranges in their metadata.
+        files: TOML files, least important first.
+        variables: environment variables that begin with ``RAG_``.
     Raises: UsageError: an unreadable file, an unknown name, a value of the wrong type or range.
     """
+    names = [field.name for field in dataclasses.fields(settings)]
     values: dict[str, Any] = {}
     for path in files:
-        values.update(_from_file(path))
+        values.update(_from_file(path, names))
     for variable, text in variables.items():
-        values[_name_of(variable)] = text
-    model = _model()
+        values[_name_of(variable, names)] = text
+    model = _model(settings)
     try:
         checked = model(**values)
     except ValidationError as error:
@@ -38,41 +50,43 @@ def read_sources(files: Sequence[Path], variables: Mapping[str, str]) -> dict[st
     return {name: getattr(checked, name) for name in values}
 
 
-def _from_file(path: Path) -> dict[str, Any]:
+def _from_file(path: Path, names: Sequence[str]) -> dict[str, Any]:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {error}", remedy="mend or remove it") from error
     for name in document:
-        if name not in FIELDS:
-            raise UsageError(f"{path} sets {name!r}, which is no setting{_suggestion(name)}")
+        if name not in names:
+            hint = _suggestion(name, names)
+            raise UsageError(f"{path} sets {name!r}, which is no setting{hint}")
     return document
 
 
-def _name_of(variable: str) -> str:
+def _name_of(variable: str, names: Sequence[str]) -> str:
     name = variable.removeprefix(ENV_PREFIX).lower()
-    if name not in FIELDS:
-        raise UsageError(f"{variable} is no setting{_suggestion(name, ENV_PREFIX)}")
+    if name not in names:
+        hint = _suggestion(name, names, ENV_PREFIX)
+        raise UsageError(f"{variable} is no setting{hint}")
     return name
 
 
-def _suggestion(name: str, prefix: str = "") -> str:
-    close = difflib.get_close_matches(name, FIELDS, n=1)
+def _suggestion(name: str, names: Sequence[str], prefix: str = "") -> str:
+    close = difflib.get_close_matches(name, names, n=1)
     if not close:
         return ""
     meant = prefix + close[0].upper() if prefix else close[0]
     return f"; did you mean {meant}?"
 
 
-def _model() -> type[BaseSettings]:
+def _model(settings: type) -> type[BaseSettings]:
     """A pydantic-settings model with the dataclass's names, types and ranges."""
-    hints = get_type_hints(Settings)
+    hints = get_type_hints(settings)
     fields: dict[str, Any] = {
-        name: (
-            hints[name],
+        field.name: (
+            hints[field.name],
             Field(default=field.default, ge=field.metadata["low"], le=field.metadata["high"]),
         )
-        for name, field in FIELDS.items()
+        for field in dataclasses.fields(settings)
     }
 
     class _Base(BaseSettings):

@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _BLANK = " \t\r\n\f\v\ufeff"
@@ -193,7 +193,7 @@ class ChunkBuilder:
         """Extend each chunk backwards over whole lines of the one before it."""
         lines = LineMap(text).starts
         result = list(pieces[:1])
-        for before, piece in zip(pieces, pieces[1:], strict=False):
+        for before, piece in pairwise(pieces):
             room = min(self.overlap_chars, self.max_chars - (piece.end - piece.start))
             earliest = max(before.start, piece.start - room)
             start = next_line_start(lines, earliest, piece.start)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from ragmachine.chunking.builder import TEXT, Block
 
@@ -13,4 +14,4 @@ _BOUNDARY = re.compile(r"(?:\r\n|\r|\n)[ \t]*(?:\r\n|\r|\n)(?:[ \t]*(?:\r\n|\r|\
 def line_blocks(text: str) -> list[Block]:
     """Tile a text at blank lines that end a paragraph or a top-level block."""
     cuts = [0, *(match.end() for match in _BOUNDARY.finditer(text)), len(text)]
-    return [Block(a, b, TEXT) for a, b in zip(cuts, cuts[1:], strict=False) if a < b]
+    return [Block(a, b, TEXT) for a, b in pairwise(cuts) if a < b]

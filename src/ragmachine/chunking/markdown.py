@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from functools import cache
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from ragmachine.chunking.builder import Block, LineMap, NodeContext
 
-_FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\r|\n)(.*?)(?:\r\n|\r|\n)(?:---|\.\.\.)[ \t]*(?=\r|\n|$)", re.S)
+_FRONT_MATTER = re.compile(
+    r"\ufeff?---[ \t]*(?:\r\n|\r|\n)(.*?)(?:\r\n|\r|\n)(?:---|\.\.\.)[ \t]*(?=\r|\n|$)", re.S
+)
 _TITLE = re.compile(r"^title:[ \t]*[\"']?(.*?)[\"']?[ \t]*$", re.M)
 _INLINE_NOISE = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|\{[#:][^}]*\}|<[^>]+>|[`*]")
 
@@ -47,7 +50,7 @@ def _front_matter(text: str) -> tuple[int, tuple[str, ...]]:
 def _headings(tokens: list[Token]) -> list[tuple[int, int, str]]:
     """(line from 0, level, plain text) of each heading that is not inside a list or quote."""
     found = []
-    for opening, content in zip(tokens, tokens[1:], strict=False):
+    for opening, content in pairwise(tokens):
         if opening.type == "heading_open" and opening.level == 0 and opening.map:
             title = _INLINE_NOISE.sub(r"\1", content.content).strip()
             found.append((opening.map[0], int(opening.tag[1]), " ".join(title.split())))
@@ -83,7 +86,7 @@ def _section(start: int, end: int, context: NodeContext, elements: list[int]) ->
     """A section whose children start at its elements."""
     first = bisect_right(elements, start)
     cuts = [start, *elements[first : bisect_left(elements, end)], end]
-    children = tuple(Block(a, b, context) for a, b in zip(cuts, cuts[1:], strict=False))
+    children = tuple(Block(a, b, context) for a, b in pairwise(cuts))
     return Block(start, end, context, children if len(children) > 1 else ())
 
 

@@ -16,20 +16,26 @@ IGNORE_FILES = (".gitignore", ".ragignore")
 
 # Suffixes whose files are never text; anything unknown is decided by its bytes.
 BINARY_SUFFIXES = frozenset(
-    "7z a avi bin bmp bz2 class dat db dll dylib eot exe flac gguf gif gz h5 ico jar jpeg jpg lib"
-    " mkv mov mp3 mp4 npy npz o obj ogg onnx otf parquet pdf pickle pkl png pt pth pyc pyd rar"
-    " safetensors so sqlite svgz tar tgz tif tiff ttf wasm wav webm webp whl woff woff2 xls xlsx"
-    " xz zip zst docx pptx".split()
+    """
+    7z a avi bin bmp bz2 class dat db dll dylib eot exe flac gguf gif gz h5 ico jar jpeg jpg lib
+    mkv mov mp3 mp4 npy npz o obj ogg onnx otf parquet pdf pickle pkl png pt pth pyc pyd rar
+    safetensors so sqlite svgz tar tgz tif tiff ttf wasm wav webm webp whl woff woff2 xls xlsx
+    xz zip zst docx pptx
+    """.split()
 )
 LOCK_FILES = frozenset(
-    "package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lockb poetry.lock uv.lock"
-    " pdm.lock Pipfile.lock conda-lock.yml Cargo.lock Gemfile.lock composer.lock go.sum"
-    " flake.lock mix.lock packages.lock.json".split()
+    """
+    package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lockb poetry.lock uv.lock
+    pdm.lock Pipfile.lock conda-lock.yml Cargo.lock Gemfile.lock composer.lock go.sum flake.lock
+    mix.lock packages.lock.json
+    """.split()
 )
 # Folders that tools fill; a dot folder is skipped anyway, bar the two that people write in.
 NOISE_FOLDERS = frozenset(
-    "__pycache__ node_modules bower_components venv site-packages dist-packages htmlcov"
-    " __pypackages__".split()
+    """
+    __pycache__ node_modules bower_components venv site-packages dist-packages htmlcov
+    __pypackages__
+    """.split()
 )
 KEPT_DOT_FOLDERS = frozenset({".github", ".buildkite", ".gitlab", ".circleci"})
 KEPT_DOT_FILES = frozenset({".env.example", ".pre-commit-config.yaml"})
@@ -99,9 +105,7 @@ def discover(root: str, *, max_file_bytes: int) -> Discovery:
     found = Discovery()
     if os.path.isfile(root):
         info = os.stat(root)
-        found.files.append(
-            SourceFile(os.path.basename(root), root, info.st_size, info.st_mtime_ns)
-        )
+        found.files.append(SourceFile(os.path.basename(root), root, info.st_size, info.st_mtime_ns))
         return found
     if not os.path.isdir(root):
         raise CorpusError(

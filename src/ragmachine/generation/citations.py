@@ -23,8 +23,8 @@ _CITED = re.compile(f"{_CODE}|{_GROUP}", re.DOTALL | re.IGNORECASE)
 def read_citations(text: str, numbers: Iterable[int]) -> tuple[str, tuple[int, ...]]:
     """Drop numbers that name no passage, and list those that do.
 
-    ``[1, 2]``, ``[1-2]`` and ``[1][2]`` all cite two passages. An unknown number glued to a word, as in
-    ``shape[0]``, is taken for code and left as it is.
+    ``[1, 2]``, ``[1-2]`` and ``[1][2]`` all cite two passages. An unknown number glued to a word,
+    as in ``shape[0]``, is taken for code and left as it is.
 
     Args:
         text: a model's answer.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from .units import MAX_UNIT_CHARS, Line, Span, Unit, prose_units, split_sentences, trim
@@ -91,9 +91,7 @@ def code_units(text: str, lines: Sequence[Line], scope: str) -> Iterator[Unit]:
             headers.append(statement)
 
 
-def _branch_head(
-    text: str, statement: _Statement, left: _Statement | None
-) -> tuple[Span, ...]:
+def _branch_head(text: str, statement: _Statement, left: _Statement | None) -> tuple[Span, ...]:
     """The condition that an ``else`` or its like answers, which must be read with it."""
     if left is None or not _BRANCH.match(statement.lines[0].text):
         return ()
@@ -142,7 +140,7 @@ def _documented_units(text: str, signature: Span, docstring: _Statement) -> Iter
         yield Unit((signature, sentences[0]), "code")
 
 
-def code_cutter(text: str):  # noqa: ANN201
+def code_cutter(text: str) -> Callable[[Sequence[Line], str], Iterator[Unit]]:
     """`code_units` bound to a passage, as `prose_units` takes it."""
     return lambda lines, scope: code_units(text, lines, scope)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from .code_units import code_cutter, code_units
 from .ranking import Candidate, Weights, choose, score_candidates
 from .stitch import Passage
-from .units import Unit, prose_units, split_lines
+from .units import Span, Unit, prose_units, split_lines
 from .words import split_terms
 
 PROSE_TYPES = frozenset({"markdown", "rst", "text", "html", "pdf", "docx", "org", ""})
@@ -54,48 +54,39 @@ def extract_answer(
     candidates = [
         candidate
         for candidate in _candidates(passages, terms)
-        if not set(asked).isdisjoint(candidate.terms)
+        if not candidate.terms.isdisjoint(asked)
     ]
     scores = score_candidates(question, asked, candidates, weights)
-    return _render(choose(candidates, scores, max_sentences, weights))
+    return _render(passages, choose(candidates, scores, max_sentences, weights))
 
 
 def _candidates(
     passages: Sequence[Passage], terms: Callable[[str], list[str]]
 ) -> Iterator[Candidate]:
-    cache: dict[str, tuple[str, ...]] = {}
+    by_line: dict[str, frozenset[str]] = {}
 
-    def cut(text: str) -> tuple[str, ...]:
-        found: list[str] = []
+    def cut(text: str) -> frozenset[str]:
+        """Terms of a text, by lines: units overlap, and each line is tokenised once."""
+        found: set[str] = set()
         for line in text.splitlines():
-            if line not in cache:
-                cache[line] = tuple(terms(line))
-            found.extend(cache[line])
-        return tuple(found)
+            if line not in by_line:
+                by_line[line] = frozenset(terms(line))
+            found |= by_line[line]
+        return frozenset(found)
 
-    best = max((passage.hit.score for passage in passages), default=1.0) or 1.0
-    for passage in passages:
-        chunk = passage.hit.chunk
-        around = f"{chunk.label} {' '.join(chunk.file_path.split('/')[-2:])}"
-        whole = frozenset(cut(passage.text)) | frozenset(cut(around))
-        for unit in _distinct_units(passage, around):
+    for rank, passage in enumerate(passages, 1):
+        for unit in _distinct_units(passage):
             text = _quote(passage.text, unit.pieces)
-            yield Candidate(
-                passage.number,
-                unit,
-                text,
-                cut(text),
-                frozenset(cut(unit.near)),
-                frozenset(cut(unit.scope)),
-                whole,
-                passage.hit.score / best,
-            )
+            near, scope = cut(unit.near), cut(unit.scope)
+            yield Candidate(passage.number, rank, unit, text, cut(text), near, scope)
 
 
-def _distinct_units(passage: Passage, scope: str) -> Iterator[Unit]:
+def _distinct_units(passage: Passage) -> Iterator[Unit]:
     """The passage's units, without licence notices and lone labels such as ``Returns:``."""
+    chunk = passage.hit.chunk
+    scope = " ".join([chunk.label, *chunk.file_path.split("/")[-2:]])
     lines = split_lines(passage.text)
-    if passage.hit.chunk.file_type in PROSE_TYPES:
+    if chunk.file_type in PROSE_TYPES:
         units = prose_units(passage.text, lines, scope, code_cutter(passage.text))
     else:
         units = code_units(passage.text, lines, scope)
@@ -108,16 +99,23 @@ def _distinct_units(passage: Passage, scope: str) -> Iterator[Unit]:
             yield unit
 
 
-def _quote(text: str, pieces: Sequence[tuple[int, int]]) -> str:
+def _quote(text: str, pieces: Sequence[Span]) -> str:
     return "\n".join(text[start:end] for start, end in pieces)
 
 
-def _render(chosen: Sequence[Candidate]) -> ExtractiveAnswer:
-    order = {}
-    for c in chosen:
-        order.setdefault(c.number, len(order))
-    chosen = sorted(chosen, key=lambda c: (order[c.number], c.unit.pieces[-1]))
-    parts = []
-    for c in chosen:
-        parts.append(f"{c.text} [{c.number}]")
-    return ExtractiveAnswer("\n".join(parts), tuple(sorted({c.number for c in chosen})))
+def _render(passages: Sequence[Passage], chosen: Sequence[Candidate]) -> ExtractiveAnswer:
+    """Quotes of the best passage first, in text order within a passage.
+
+    A first line shared by two quotes, such as a table's header, is shown once.
+    """
+    texts = {passage.number: passage.text for passage in passages}
+    numbers = list(dict.fromkeys(candidate.number for candidate in chosen))
+    quotes = []
+    for number in numbers:
+        shown: set[Span] = set()
+        units = [candidate.unit for candidate in chosen if candidate.number == number]
+        for unit in sorted(units, key=lambda unit: unit.pieces[-1]):
+            pieces = [piece for piece in unit.pieces if piece not in shown]
+            shown.update(pieces)
+            quotes.append(f"{_quote(texts[number], pieces)} [{number}]")
+    return ExtractiveAnswer("\n".join(quotes), tuple(sorted(numbers)))

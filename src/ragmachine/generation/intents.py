@@ -38,8 +38,8 @@ _INTENTS = (
     _intent(0.5, r"\bdefaults?\b|\binitial", r"(?i:default)|\w\s*(?::[^=\n]+)?=\s*[^=\s]"),
     _intent(
         1.0,
-        r"\bhow (?:many|much|long|often|large|big|fast)\b|\b(?:minimum|maximum|min|max|number|version"
-        r"|size|limit|port|percent\w*|ratio|threshold|values?|range|count)\b",
+        r"\bhow (?:many|much|long|often|large|big|fast)\b|\b(?:minimum|maximum|min|max|number"
+        r"|version|size|limit|port|percent\w*|ratio|threshold|values?|range|count)\b",
         r"(?<![\w.])-?\d",
     ),
     _intent(
@@ -72,7 +72,8 @@ _INTENTS = (
     _intent(
         0.6,
         r"\b(?:why|reasons?|purpose|motivation)\b",
-        r"(?i)\b(?:because|since|so that|in order to|to avoid|due to|as a result|therefore|purpose)\b",
+        r"(?i)\b(?:because|since|so that|in order to|to avoid|due to|as a result|therefore"
+        r"|purpose)\b",
     ),
     _intent(
         0.4,

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from .intents import intent_scorer
-from .units import Unit
+from .units import Span, Unit
 from .words import content_words, exact_names
 
 
@@ -21,9 +20,7 @@ class Weights:
     Attributes:
         near: a term in the text that the unit continues.
         scope: a term in its headings or enclosing definitions.
-        pair: all pairs of neighbouring terms of the question.
-        passage: a passage that holds every term.
-        rank: the best passage; others by their score.
+        rank: the best passage; the one of rank r counts 1 / sqrt(r) of it.
         name: all identifiers and quoted strings of the question, letter by letter.
         intent: an intent of weight 1.
         value: the value of a name whose default is asked.
@@ -33,19 +30,17 @@ class Weights:
         floor: share of the best score below which nothing more is quoted.
     """
 
-    near: float = 0.45
-    scope: float = 0.25
-    pair: float = 0.1
-    passage: float = 0.1
-    rank: float = 0.15
+    near: float = 0.3
+    scope: float = 0.6
+    rank: float = 0.5
     name: float = 0.15
     intent: float = 0.15
-    value: float = 0.35
+    value: float = 0.5
     imports: float = 0.6
-    free_chars: float = 200
-    scale_chars: float = 900
-    repeat: float = 0.5
-    floor: float = 0.4
+    free_chars: float = 300
+    scale_chars: float = 1500
+    repeat: float = 0.4
+    floor: float = 0.5
 
 
 _IMPORT = re.compile(r"\s*(?:import|from|#include|use|using|require|package)\b(?!.*\s=\s)")
@@ -57,66 +52,68 @@ class Candidate:
 
     Attributes:
         number: of its passage.
+        rank: of its passage, from 1.
         unit: where it stands.
         text: its pieces, one below the other.
-        terms: its terms in order.
-        near, scope, passage: terms of its surroundings.
-        strength: of its passage, 1 for the best.
+        terms: in `text`.
+        near, scope: terms of its surroundings.
     """
 
     number: int
+    rank: int
     unit: Unit
     text: str
-    terms: tuple[str, ...]
+    terms: frozenset[str]
     near: frozenset[str]
     scope: frozenset[str]
-    passage: frozenset[str]
-    strength: float
 
 
 def score_candidates(
     question: str, asked: Sequence[str], candidates: Sequence[Candidate], weights: Weights
 ) -> list[float]:
-    """Scores in the order of `candidates`; a term weighs by its rarity among them."""
+    """Scores in the order of `candidates`; a term weighs by its rarity among them.
+
+    Args:
+        question: as asked.
+        asked: its distinct terms.
+        candidates: of all passages.
+        weights: parts of the score.
+    """
     idf = _rarity(asked, candidates)
     total = sum(idf.values()) or 1.0
-    pairs = set(pairwise(asked))
-    names = [name.lower() for name in exact_names(question)]
-    judge = intent_scorer(question, list(dict.fromkeys([*exact_names(question), *content_words(question)])))
+    names = exact_names(question)
+    folded = [name.lower() for name in names]
+    judge = intent_scorer(question, list(dict.fromkeys([*names, *content_words(question)])))
     scores = []
     for candidate in candidates:
-        own = set(candidate.terms)
-        near = candidate.near - own
-        scope = candidate.scope - own - near
-        score = (
-            _sum(idf, own) + weights.near * _sum(idf, near) + weights.scope * _sum(idf, scope)
-            + weights.passage * _sum(idf, candidate.passage)
-        ) / total
-        score += weights.rank * candidate.strength
-        if pairs:
-            score += weights.pair * len(pairs & set(pairwise(candidate.terms))) / len(pairs)
-        if names:
+        near = candidate.near - candidate.terms
+        scope = candidate.scope - candidate.terms - near
+        score = _sum(idf, candidate.terms)
+        score += weights.near * _sum(idf, near) + weights.scope * _sum(idf, scope)
+        score = score / total + weights.rank / math.sqrt(candidate.rank)
+        if folded:
             text = candidate.text.lower()
-            score += weights.name * sum(name in text for name in names) / len(names)
+            score += weights.name * sum(name in text for name in folded) / len(folded)
         met, is_value = judge(candidate.text)
         score += weights.intent * met + weights.value * is_value
         if _IMPORT.match(candidate.text):
             score *= weights.imports
-        length = max(0.0, len(candidate.text) - weights.free_chars)
-        scores.append(score / (1 + length / weights.scale_chars))
+        excess = max(0.0, len(candidate.text) - weights.free_chars)
+        scores.append(score / (1 + excess / weights.scale_chars))
     return scores
 
 
 def _rarity(asked: Sequence[str], candidates: Sequence[Candidate]) -> dict[str, float]:
-    wanted = set(asked)
-    frequency = Counter(t for c in candidates for t in wanted.intersection(c.terms))
+    """Inverse frequency of the asked terms that any candidate holds."""
+    wanted = frozenset(asked)
+    frequency = Counter(term for c in candidates for term in wanted & c.terms)
     count = len(candidates)
     return {
         term: 0.1 + math.log(1 + (count - n + 0.5) / (n + 0.5)) for term, n in frequency.items()
     }
 
 
-def _sum(idf: Mapping[str, float], terms: set[str] | frozenset[str]) -> float:
+def _sum(idf: Mapping[str, float], terms: frozenset[str]) -> float:
     return sum(weight for term, weight in idf.items() if term in terms)
 
 
@@ -147,15 +144,17 @@ def choose(
 
 def _similarity(first: Candidate, second: Candidate) -> float:
     """Jaccard similarity of their terms."""
-    a, b = set(first.terms), set(second.terms)
-    return len(a & b) / len(a | b) if a or b else 0.0
+    union = len(first.terms | second.terms)
+    return len(first.terms & second.terms) / union if union else 0.0
 
 
 def _shares_text(first: Candidate, second: Candidate) -> bool:
-    """Whether the last piece of either overlaps the other; a common header row does not count."""
+    """Whether the last piece of either overlaps the other; a common first line does not count."""
     if first.number != second.number:
         return False
     a, b = first.unit.pieces, second.unit.pieces
-    return any(s < q and p < e for s, e in a[-1:] for p, q in b) or any(
-        s < q and p < e for s, e in a for p, q in b[-1:]
-    )
+    return _overlaps(a[-1], b) or _overlaps(b[-1], a)
+
+
+def _overlaps(piece: Span, pieces: Sequence[Span]) -> bool:
+    return any(start < piece[1] and piece[0] < end for start, end in pieces)

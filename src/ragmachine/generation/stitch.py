@@ -99,7 +99,7 @@ class ContextStitcher:
         return block if len(_render(block)) <= room else _cut(block, room)
 
     def _join(self, hit: Hit, blocks: list[Passage]) -> bool:
-        """Widen a better block of the same file by this hit, if that fits; then by its neighbours."""
+        """Widen a better block of the same file by this hit, if that fits."""
         for place, block in enumerate(blocks):
             chunk = _union(block.hit.chunk, hit.chunk)
             if chunk is None:

@@ -85,7 +85,7 @@ class _Block:
 
 
 def split_lines(text: str, start: int = 0, end: int | None = None) -> list[Line]:
-    """The lines of ``text[start:end]``, for ``\\n``, ``\\r\\n`` and ``\\r``."""
+    """The lines of ``text[start:end]``, whichever of LF, CRLF and CR ends them."""
     lines = []
     for match in _LINE.finditer(text, start, len(text) if end is None else end):
         if match.end() > match.start():
@@ -166,9 +166,7 @@ def _sentence_units(text: str, sentences: Sequence[Span], scope: str) -> Iterato
         near = text[start:end]
 
 
-def _list_units(
-    text: str, items: Sequence[Span], intro: Span | None, scope: str
-) -> Iterator[Unit]:
+def _list_units(text: str, items: Sequence[Span], intro: Span | None, scope: str) -> Iterator[Unit]:
     """Each item, long ones by sentence too, and the list below its introduction, whole or short."""
     near = text[slice(*intro)] if intro else ""
     for start, end in items:

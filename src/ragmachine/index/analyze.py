@@ -16,23 +16,11 @@ from ragmachine.chunking.document import chunk_document
 from ragmachine.corpus.decode import decode, is_binary
 from ragmachine.corpus.discover import SourceFile
 from ragmachine.index.postings import Ints, pack
+from ragmachine.index.request import Shape
 from ragmachine.index.tokens import Tokenizer
 
 PASSAGE_CHARS = 400
 _MAX_LABEL_CHARS = 240
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What decides the form of chunks: a change of any of these needs a full build.
-
-    Attributes:
-        max_chars: hard limit of a chunk in characters.
-        overlap_chars: characters repeated from the chunk before, in whole lines.
-    """
-
-    max_chars: int
-    overlap_chars: int
 
 
 @dataclass(slots=True)
@@ -49,14 +37,16 @@ class FileRecord:
     text: bytes = b""
 
 
+# What the chunk map keeps of a chunk, in this order; offsets into the file, then its UTF-8 text.
+CHUNK_COLUMNS = ("start", "end", "first_line", "last_line", "byte_start", "byte_end")
+
+
 @dataclass(slots=True)
 class Columns:
     """Chunks and postings of a batch, or of a whole index, as parallel columns.
 
     Attributes:
-        start, end: (chunks,) characters in the file.
-        first_line, last_line: (chunks,) from 1, inclusive.
-        byte_start, byte_end: (chunks,) bytes in the file's UTF-8 text.
+        chunks: (chunks, 6) the columns named by `CHUNK_COLUMNS`.
         labels: (chunks,) symbol or section.
         passage_chunk: (passages,) chunk of each passage; ascending.
         terms: term strings; postings name them by position.
@@ -64,12 +54,7 @@ class Columns:
         fields: (postings,) packed by `pack`: term, chunk, count in its label and path.
     """
 
-    start: Ints
-    end: Ints
-    first_line: Ints
-    last_line: Ints
-    byte_start: Ints
-    byte_end: Ints
+    chunks: Ints
     labels: list[str]
     passage_chunk: Ints
     terms: list[str]
@@ -218,16 +203,15 @@ class _Analyzer:
         flat, lengths, starts = _ragged(expansions)
         body = _postings(self.body_words, self.body_lengths, flat, lengths, starts)
         fields = _postings(self.field_words, self.field_lengths, flat, lengths, starts)
-        columns = np.array(self.chunks, dtype=np.int64).reshape(-1, 6).T
-        return Batch(
-            self.files,
-            Columns(
-                *columns, self.labels, np.array(self.passage_chunk, dtype=np.int64),
-                list(terms), body, fields,
-            ),
-            self.binary,
-            self.problems,
-        )  # fmt: skip
+        columns = Columns(
+            chunks=np.array(self.chunks, dtype=np.int64).reshape(-1, len(CHUNK_COLUMNS)),
+            labels=self.labels,
+            passage_chunk=np.array(self.passage_chunk, dtype=np.int64),
+            terms=list(terms),
+            body=body,
+            fields=fields,
+        )
+        return Batch(self.files, columns, self.binary, self.problems)
 
 
 def _ragged(rows: Sequence[Sequence[int]]) -> tuple[Ints, Ints, Ints]:

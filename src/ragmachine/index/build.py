@@ -18,14 +18,15 @@ import numpy as np
 from ragmachine.corpus.discover import Discovery, SourceFile, discover
 from ragmachine.errors import IndexationError
 from ragmachine.index.analyze import (
+    CHUNK_COLUMNS,
     Batch,
     Columns,
     FileRecord,
-    Shape,
     analyze,
     batches,
 )
 from ragmachine.index.postings import Ints, add_weighted, group_counts, pack, unpack
+from ragmachine.index.request import BuildRequest
 from ragmachine.index.reuse import Previous, load_previous
 from ragmachine.index.sparse import bm25_matrix, save_retriever
 from ragmachine.index.store import FORMAT_VERSION, IndexStore, versions, write_json
@@ -35,29 +36,6 @@ from ragmachine.models import IndexReport
 FIELD_WEIGHT = 5
 _BATCH_BYTES = 1_000_000
 _MIN_BYTES_FOR_WORKERS = 3_000_000  # below, starting a process costs more than it saves
-
-
-@dataclass(frozen=True, slots=True)
-class BuildRequest:
-    """What to index and how.
-
-    Attributes:
-        root: folder or file on disk.
-        display_root: how `file_path` begins, POSIX.
-        shape: what decides the chunks.
-        max_file_bytes: larger files are reported and left out.
-        workers: processes; 1 keeps everything in this one.
-        is_strict: any problem fails the run.
-        is_forced: nothing is taken over from the current generation.
-    """
-
-    root: str
-    display_root: str
-    shape: Shape
-    max_file_bytes: int
-    workers: int
-    is_strict: bool = False
-    is_forced: bool = False
 
 
 @dataclass(slots=True)
@@ -80,7 +58,10 @@ def build_index(
     """Bring the index of a folder up to date.
 
     Args:
+        store: the index folder.
+        request: what to index and how.
         on_file: called with the number of files just finished.
+
     Raises:
         CorpusError: the root is not there.
         IndexationError: a problem under `is_strict`; the old index stays.
@@ -126,9 +107,7 @@ def _merge(
     return merged
 
 
-def _analyzed(
-    files: Sequence[SourceFile], request: BuildRequest
-) -> Iterator[tuple[Batch, int]]:
+def _analyzed(files: Sequence[SourceFile], request: BuildRequest) -> Iterator[tuple[Batch, int]]:
     """Analyze files in order, in worker processes where that pays."""
     runs = batches(files, _BATCH_BYTES)
     work = partial(analyze, shape=request.shape)
@@ -184,14 +163,17 @@ def _joined(parts: Sequence[Columns], terms: list[str]) -> Columns:
         arrays = [getattr(part, name) for part in parts]
         return np.concatenate(arrays) if arrays else np.empty(0, dtype=np.int64)
 
-    body, fields = join("body"), join("fields")
-    body.sort()
-    fields.sort()
-    labels = [label for part in parts for label in part.labels]
-    return Columns(
-        join("start"), join("end"), join("first_line"), join("last_line"),
-        join("byte_start"), join("byte_end"), labels, join("passage_chunk"), terms, body, fields,
-    )  # fmt: skip
+    columns = Columns(
+        chunks=join("chunks").reshape(-1, len(CHUNK_COLUMNS)),
+        labels=[label for part in parts for label in part.labels],
+        passage_chunk=join("passage_chunk"),
+        terms=terms,
+        body=join("body"),
+        fields=join("fields"),
+    )
+    columns.body.sort()
+    columns.fields.sort()
+    return columns
 
 
 def _write(store: IndexStore, request: BuildRequest, merged: _Merged) -> dict[str, Any]:
@@ -242,7 +224,7 @@ def _write_postings(folder: str, columns: Columns) -> None:
 
 
 def _chunk_map(request: BuildRequest, merged: _Merged, columns: Columns) -> dict[str, Any]:
-    names = ("start", "end", "first_line", "last_line", "byte_start", "byte_end")
+    numbers = columns.chunks.T.astype(np.int32)
     return {
         "root": request.display_root,
         "files": [file.path for file in merged.files],
@@ -250,7 +232,10 @@ def _chunk_map(request: BuildRequest, merged: _Merged, columns: Columns) -> dict
         "file_chunks": [file.chunks for file in merged.files],
         "file_bytes": [len(file.text) for file in merged.files],
         "labels": columns.labels,
-        **{name: getattr(columns, name).astype(np.int32) for name in names},
+        **{
+            name: np.ascontiguousarray(row)
+            for name, row in zip(CHUNK_COLUMNS, numbers, strict=True)
+        },
     }
 
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ragmachine.corpus.discover import Discovery, SourceFile
 from ragmachine.errors import RagError
-from ragmachine.index.analyze import Batch, Columns, FileRecord
+from ragmachine.index.analyze import CHUNK_COLUMNS, Batch, Columns, FileRecord
 from ragmachine.index.postings import Ints, pack
+from ragmachine.index.request import BuildRequest
 from ragmachine.index.sparse import VOCABULARY_FILE
 from ragmachine.index.store import Documents, IndexStore, read_json, versions
 
-if TYPE_CHECKING:
-    from ragmachine.index.build import BuildRequest
-
+Flags = npt.NDArray[np.bool_]
 # A file saved in the same instant as it was indexed may change again without its time changing.
 _RACY_NS = 2_000_000_000
 
@@ -112,28 +112,32 @@ class Previous:
                 problems.append((path, known[4]))
         return Batch(records, columns, problems=problems)
 
-    def _columns(self, chunk_map: dict[str, Any], chunk_kept: Ints) -> Columns:
-        names = ("start", "end", "first_line", "last_line", "byte_start", "byte_end")
-        numbers = [np.array(chunk_map[name], dtype=np.int64)[chunk_kept] for name in names]
+    def _columns(self, chunk_map: dict[str, Any], chunk_kept: Flags) -> Columns:
+        chunks = np.array([chunk_map[name] for name in CHUNK_COLUMNS], dtype=np.int64).T
         labels = [
-            label for label, kept in zip(chunk_map["labels"], chunk_kept.tolist(), strict=True) if kept
+            label
+            for label, kept in zip(chunk_map["labels"], chunk_kept.tolist(), strict=True)
+            if kept
         ]
         passage_chunk = self._array("passage_chunk")
-        passage_kept = chunk_kept[passage_chunk] if passage_chunk.size else passage_chunk > 0
+        passage_kept = chunk_kept[passage_chunk]
         new_chunk = np.cumsum(chunk_kept) - 1
         vocabulary = read_json(os.path.join(self.folder, "bm25", VOCABULARY_FILE))
-        body = self._postings("body", passage_kept)
-        fields = self._postings("fields", chunk_kept)
         return Columns(
-            *numbers, labels, new_chunk[passage_chunk[passage_kept]], list(vocabulary), body, fields
+            chunks=chunks[chunk_kept],
+            labels=labels,
+            passage_chunk=new_chunk[passage_chunk[passage_kept]],
+            terms=list(vocabulary),
+            body=self._postings("body", passage_kept),
+            fields=self._postings("fields", chunk_kept),
         )
 
-    def _postings(self, name: str, item_kept: Ints) -> Ints:
+    def _postings(self, name: str, item_kept: Flags) -> Ints:
         indptr = self._array(f"{name}.indptr")
         item = self._array(f"{name}.items").astype(np.int64)
         count = self._array(f"{name}.counts").astype(np.int64)
         term = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
-        keep = item_kept[item] if item.size else item > 0
+        keep = item_kept[item]
         new_item = np.cumsum(item_kept) - 1
         return pack(term[keep], new_item[item[keep]], count[keep])
 
@@ -162,5 +166,3 @@ def load_previous(store: IndexStore, request: BuildRequest) -> Previous | None:
         and manifest["versions"] == versions()
     )
     return Previous(folder, manifest) if is_same_shape else None
-
-

@@ -1,15 +1,15 @@
 """The index on disk: write-once generations, one pointer that is replaced atomically.
 
-    <folder>/CURRENT            name of the generation that answers; replaced by rename
-    <folder>/gen-…/             one generation, never changed once CURRENT names it
-        manifest.json           format, versions, settings, corpus root, files, skipped, counts
-        chunks.json             chunk map: the columns of every chunk
-        bm25/                   score matrix of the chunks, with the vocabulary (bm25s's layout)
-        bm25_files/             score matrix of whole files
-        postings/               raw counts per passage and per label, to rescore and to reuse
-        documents.bin           the indexed text of every file, UTF-8, back to back
-        *.hash                  SHA-256 of each of the above, as `sha256sum -c` reads it
-    <folder>/query_cache.json   results of earlier queries; dies with its generation
+<folder>/CURRENT            name of the generation that answers; replaced by rename
+<folder>/gen-…/             one generation, never changed once CURRENT names it
+    manifest.json           format, versions, settings, corpus root, files, skipped, counts
+    chunks.json             chunk map: the columns of every chunk
+    bm25/                   score matrix of the chunks, with the vocabulary (bm25s's layout)
+    bm25_files/             score matrix of whole files
+    postings/               raw counts per passage and per label, to rescore and to reuse
+    documents.bin           the indexed text of every file, UTF-8, back to back
+    *.hash                  SHA-256 of each of the above, as `sha256sum -c` reads it
+<folder>/query_cache.json   results of earlier queries; dies with its generation
 """
 
 from __future__ import annotations
@@ -165,9 +165,7 @@ class IndexStore:
             os.makedirs(self.folder, exist_ok=True)
         with contextlib.ExitStack() as stack:
             with storage_errors(self.folder):
-                stack.enter_context(
-                    exclusive(self.path(_LOCK), timeout_s=_LOCK_TIMEOUT_S)
-                )
+                stack.enter_context(exclusive(self.path(_LOCK), timeout_s=_LOCK_TIMEOUT_S))
             self._sweep()
             yield
 

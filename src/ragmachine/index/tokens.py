@@ -26,36 +26,42 @@ _NUMBER = r"\d+(?:\.\d+)*"
 _TAIL = r"(?:\.\d+)*(?:\+\+|#)?"
 _FLAG = r"--(?<![\w-]--)[A-Za-z][\w-]*"
 _RAW_ASCII = re.compile(rf"[A-Za-z_]\w*{_TAIL}|{_NUMBER}|{_FLAG}", re.ASCII)
-_RAW_WIDE = re.compile(
-    rf"[A-Za-z_{_WIDE}][A-Za-z0-9_{_WIDE}]*{_TAIL}|{_NUMBER}|{_FLAG}", re.ASCII
-)
+_RAW_WIDE = re.compile(rf"[A-Za-z_{_WIDE}][A-Za-z0-9_{_WIDE}]*{_TAIL}|{_NUMBER}|{_FLAG}", re.ASCII)
 # Scripts written without spaces: Han, kana, Hangul (whose particles cling to their words), Thai.
-_CJK = re.compile("[\u0e00-\u0e7f\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
-                  "\uf900-\ufaff\U00020000-\U000323af]+")
+_CJK = re.compile(
+    "[\u0e00-\u0e7f\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+    "\uf900-\ufaff\U00020000-\U000323af]+"
+)
 # getHTTPResponse2 -> get HTTP Response 2; anything else keeps its letters together
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+(?:\.\d+)*|[^\x00-\x7f]+")
 _MAX_TERM_CHARS = 64
 
 # Words that carry no content in English questions and prose.
 STOPWORDS = frozenset(
-    "a about above after again against all also am an any are aren at be because been before"
-    " being below between both but by can cannot could couldn d did didn does doesn doing don down"
-    " during each etc few further get gets had hadn has hasn have haven having he her here hers"
-    " him his how i into isn it its itself just let ll m may me might more most must my no nor of"
-    " off on once only other our ours out over own re s same shall she should shouldn so some such"
-    " t than that the their theirs them then there these they those through to too under until up"
-    " upon us use used using ve very was wasn we were weren what when where which who whom whose"
-    " why will won would wouldn you your yours".split()
+    """
+    a about above after again against all also am an any are aren at be because been before
+    being below between both but by can cannot could couldn d did didn does doesn doing don down
+    during each etc few further get gets had hadn has hasn have haven having he her here hers
+    him his how i into isn it its itself just let ll m may me might more most must my no nor of
+    off on once only other our ours out over own re s same shall she should shouldn so some such
+    t than that the their theirs them then there these they those through to too under until up
+    upon us use used using ve very was wasn we were weren what when where which who whom whose
+    why will won would wouldn you your yours
+    """.split()
 )
 # English function words that programming languages reserve: indexed, and ignored only in a query
 # that is plainly prose.
 KEYWORDS = frozenset(
-    "and as assert async await break case class continue def default del do elif else except"
-    " false final finally for from global if import in is lambda new none nonlocal not null or"
-    " pass private public raise return self static super switch this throw true try var void"
-    " while with yield".split()
+    """
+    and as assert async await break case class continue def default del do elif else except
+    false final finally for from global if import in is lambda new none nonlocal not null or
+    pass private public raise return self static super switch this throw true try var void while
+    with yield
+    """.split()
 )
-_PROSE_KEYWORDS = frozenset("and as do for from if in is not or this while with".split())
+_PROSE_KEYWORDS = frozenset(
+    ["and", "as", "do", "for", "from", "if", "in", "is", "not", "or", "this", "while", "with"]
+)
 
 
 class Tokenizer:
@@ -147,6 +153,8 @@ class Tokenizer:
             yield from self._expand(word)
             return
         yield self._stem(word)
-        bare = "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
+        bare = "".join(
+            c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c)
+        )
         if bare != word:
             yield self._stem(bare)

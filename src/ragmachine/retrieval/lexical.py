@@ -165,6 +165,8 @@ def top(score: Floats, count: int) -> npt.NDArray[np.int64]:
     return chosen[np.lexsort((chosen, -score[chosen]))]
 
 
-def weighted_terms(terms: Sequence[str], expansions: Sequence[str], weight: float) -> dict[str, float]:
+def weighted_terms(
+    terms: Sequence[str], expansions: Sequence[str], weight: float
+) -> dict[str, float]:
     """Query terms at weight 1 and expansions at `weight`, never in place of a query term."""
     return {**dict.fromkeys(expansions, weight), **dict.fromkeys(terms, 1.0)}

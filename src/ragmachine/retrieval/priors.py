@@ -48,6 +48,8 @@ def role_factors(
     """A score factor for every file.
 
     Args:
+        paths: (files,) relative to the corpus root.
+        file_types: (files,) short types.
         file_chunks: (files,) chunks of each file.
         support: factor of tests, examples, tools and the like, 1 to switch off.
         documentation: factor of documentation when it is a vanishing share of the corpus; it
@@ -60,4 +62,5 @@ def role_factors(
     table = np.ones(len(Role), dtype=np.float32)
     table[Role.SUPPORT] = support
     table[Role.DOCUMENTATION] = 1 + (documentation - 1) * (1 - share)
-    return table[found]
+    factors: npt.NDArray[np.float32] = table[found]
+    return factors

@@ -1,0 +1,175 @@
+"""Every command with every option, its spellings, bounds and help: the command line's one table."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import Any
+
+from ragmachine.arguments import Command, Option
+from ragmachine.errors import UsageError
+from ragmachine.settings import DEFAULT_CORPUS, FIELDS, MAX_K
+
+
+def _setting(name: str, kind: str = "text", **more: Any) -> Option:
+    """An option that overrides a setting, with the setting's help and bounds."""
+    known = FIELDS[name].metadata
+    return Option(
+        name, kind, known["text"], low=known["low"], high=known["high"],
+        choices=known["choices"], **more,
+    )  # fmt: skip
+
+
+_K = Option("k", "int", "hits to return", is_positional=True, low=1, high=MAX_K, is_clamped=True)
+_QUERY = Option(
+    "query", "text", "what to look for, any text", aliases=("question",),
+    is_positional=True, is_required=True,
+)  # fmt: skip
+_DATASET = Option("dataset_path", "path", "a dataset in JSON", is_positional=True, is_required=True)
+_RESULTS = Option(
+    "student_search_results_path", "path", "a results file that search_dataset wrote",
+    aliases=("student_results_path", "student_answer_path"), is_positional=True, is_required=True,
+)  # fmt: skip
+_BONUS = Option("bonus", "yes_no", "y: use dense vectors as well, where they were built")
+_JSON = Option("json", "flag", "print one JSON document")
+_INDEX_DIR = _setting("index_dir", "path")
+_NO_CACHE = Option("no_cache", "flag", "neither read nor write the query cache")
+_EXPAND = _setting("expand", "flag")
+_MODEL = (
+    _setting("llm"), _setting("model"), _setting("ollama_host"),
+    _setting("llm_timeout_s", "float"), _setting("max_new_tokens", "int"),
+    _setting("context_chars", "int"),
+)  # fmt: skip
+_COMMON = (_INDEX_DIR, Option("quiet", "flag", "no progress and no notices"))
+
+COMMANDS = (
+    Command(
+        "index", "build the index of a folder, or bring it up to date",
+        (
+            _setting("max_chunk_size", "int", is_positional=True),
+            Option("target_dir", "path", f"folder to index ({DEFAULT_CORPUS})",
+                   aliases=("repo_path",), is_positional=True),
+            Option("bonus", "yes_no", "y: build dense vectors as well", is_positional=True),
+            _setting("overlap", "int"), _setting("max_file_bytes", "int"),
+            _setting("workers", "int"),
+            Option("force", "flag", "read every file again"),
+            Option("strict", "flag", "fail on any file that is odd or unreadable"),
+            _JSON, *_COMMON,
+        ),
+        example="index --max_chunk_size 2000 --target_dir docs",
+    ),
+    Command(
+        "search", "the best passages for one question",
+        (_QUERY, _K, _BONUS, _EXPAND, _NO_CACHE, _JSON, *_COMMON),
+        example='search "how is the KV cache sized?" --k 5',
+    ),
+    Command(
+        "search_dataset", "search every question of a dataset and save the results",
+        (
+            _DATASET, _K,
+            Option("save_directory", "path", "folder of the results file",
+                   default="data/output/search_results", is_positional=True),
+            _BONUS, _EXPAND, _NO_CACHE, *_COMMON,
+        ),
+        example="search_dataset data/datasets/UnansweredQuestions/sample.json --k 10",
+    ),
+    Command(
+        "evaluate", "recall, MRR and nDCG of a results file against an answered dataset",
+        (
+            _RESULTS, _DATASET, _K,
+            Option("max_context_length", "int", "longer sources do not count", default=2000,
+                   is_positional=True, low=1),
+            Option("verbose", "flag", "a line for every question"), _JSON,
+            Option("quiet", "flag", "no notices"),
+        ),
+        aliases=("measure_recall_at_k_on_dataset",),
+        example="evaluate data/output/search_results/sample.json"
+        " data/datasets/AnsweredQuestions/sample.json",
+    ),
+    Command(
+        "answer", "answer one question from the passages found, with their lines",
+        (_QUERY, _K, _BONUS, _EXPAND, _NO_CACHE, _JSON, *_MODEL, *_COMMON),
+        example='answer "what does the scheduler do when memory runs out?"',
+    ),
+    Command(
+        "answer_dataset", "add an answer to every entry of a results file",
+        (
+            _RESULTS,
+            Option("save_directory", "path", "folder of the answers file",
+                   default="data/output/search_results_and_answer", is_positional=True),
+            *_MODEL, *_COMMON,
+        ),
+        example="answer_dataset data/output/search_results/sample.json",
+    ),
+    Command(
+        "corpus", "download the reference corpus, vLLM 0.10.1",
+        (
+            Option("name", "text", "which corpus", default="vllm", is_positional=True),
+            Option("directory", "path", "where to unpack it", default="data/raw",
+                   is_positional=True),
+            Option("quiet", "flag", "no progress"),
+        ),
+        example="corpus",
+    ),
+    Command(
+        "serve", "HTTP API and web page",
+        (
+            Option("host", "text", "address to bind", default="127.0.0.1", is_positional=True),
+            Option("port", "int", "port", default=8000, is_positional=True, low=0, high=65535),
+            _BONUS, _INDEX_DIR,
+        ),
+        example="serve --port 8000",
+    ),
+)  # fmt: skip
+_BY_NAME = {name: command for command in COMMANDS for name in (command.name, *command.aliases)}
+
+
+def find_command(name: str) -> Command:
+    """The command of that name, hyphens and underscores alike.
+
+    Raises: UsageError: there is none; the message suggests the nearest.
+    """
+    command = _BY_NAME.get(name.replace("-", "_"))
+    if command is None:
+        close = difflib.get_close_matches(name, _BY_NAME, n=1)
+        hint = f"did you mean {close[0]}?" if close else "`--help` lists the commands"
+        raise UsageError(f"there is no command {name!r}", remedy=hint)
+    return command
+
+
+def usage(command: Command | None = None) -> str:
+    """Help text of one command, or of the program."""
+    if command is None:
+        rows = [(item.name, item.help) for item in COMMANDS]
+        head = "ragmachine COMMAND …\n\nAsk a folder of code and documents a question.\n\n"
+        tail = "\n`ragmachine COMMAND --help` explains a command; RAG_… variables set defaults."
+        return head + _columns(rows) + tail
+    words = [f"{option.name.upper()}" if option.is_required else f"[{option.name.upper()}]"
+             for option in command.options if option.is_positional]  # fmt: skip
+    rows = [(_spelling(option), _explained(option)) for option in command.options]
+    also = f"\nalso called {', '.join(command.aliases)}\n" if command.aliases else ""
+    return (
+        f"ragmachine {command.name} {' '.join(words)} …\n\n{command.help}\n{also}\n"
+        f"{_columns(rows)}\nexample: ragmachine {command.example}"
+    )
+
+
+def _spelling(option: Option) -> str:
+    return ", ".join(f"--{name}" for name in (option.name, *option.aliases))
+
+
+def _explained(option: Option) -> str:
+    default = option.default
+    if default is None and option.name in FIELDS:
+        default = FIELDS[option.name].default
+    parts: list[str] = list(option.choices)
+    if option.kind == "yes_no":
+        parts = ["y", "n"]
+    shown = f" [{'|'.join(parts)}]" if parts else ""
+    has_default = default not in (None, "", False) and not option.is_required
+    return f"{option.help}{shown}" + (f" (default {default})" if has_default else "")
+
+
+def _columns(rows: Sequence[tuple[str, str]]) -> str:
+    width = min(max(len(left) for left, _ in rows), 40)
+    return "".join(f"  {left.ljust(width)}  {right}\n" for left, right in rows)
