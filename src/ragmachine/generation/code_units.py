@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .units import MAX_UNIT_CHARS, Line, Span, Unit, prose_units, split_sentences, trim
 
 _MAX_BODY_CHARS = 450
-_MAX_BODY_STATEMENTS = 8
+_SHORT_BODY_CHARS = 250
 _MAX_STATEMENT_LINES = 60
 _LONG_STATEMENT_LINES = 4
 _MAX_HEAD_CHARS = 200
@@ -81,22 +81,22 @@ def code_units(text: str, lines: Sequence[Line], scope: str) -> Iterator[Unit]:
             near = f"{near} {text[slice(*statements[place - 1].span)]}"
         branch = _branch_head(text, statement, left)
         for unit in _units(text, statements, place):
-            yield Unit(
-                (*branch, *unit.pieces),
-                unit.kind,
-                f"{near} {unit.near}",
-                f"{around} {unit.scope}",
+            yield replace(
+                unit,
+                near=f"{near} {unit.near}",
+                scope=f"{around} {unit.scope}",
+                lead=unit.lead or branch,
             )
         if statement.is_header:
             headers.append(statement)
 
 
-def _branch_head(text: str, statement: _Statement, left: _Statement | None) -> tuple[Span, ...]:
+def _branch_head(text: str, statement: _Statement, left: _Statement | None) -> Span | None:
     """The condition that an ``else`` or its like answers, which must be read with it."""
     if left is None or not _BRANCH.match(statement.lines[0].text):
-        return ()
-    span = trim(text, *left.span)
-    return (span,) if span[1] - span[0] <= _MAX_HEAD_CHARS else ()
+        return None
+    start, end = trim(text, *left.span)
+    return (start, end) if end - start <= _MAX_HEAD_CHARS else None
 
 
 def _units(text: str, statements: Sequence[_Statement], place: int) -> Iterator[Unit]:
@@ -107,20 +107,46 @@ def _units(text: str, statements: Sequence[_Statement], place: int) -> Iterator[
         yield from prose_units(text, _without_quotes(statement), "", code_cutter(text))
         return
     start, end = trim(text, *statement.span)
-    if end - start <= MAX_UNIT_CHARS:
-        below = following.head(text) if following and statement.kind == "comment" else ""
-        yield Unit(((start, end),), statement.kind, near=below)
     if statement.kind == "comment":
-        if following and following.kind == "code" and following.span[1] - start <= _MAX_BODY_CHARS:
-            yield Unit((trim(text, start, following.span[1]),), "code")
+        below = following.head(text) if following else ""
+        yield from _within(text, start, end, MAX_UNIT_CHARS, "comment", below)
+        if following and following.kind == "code":
+            stop = _quotable_end(statements, place + 1)
+            yield from _within(text, start, stop, _MAX_BODY_CHARS)
         return
+    yield from _within(text, start, _quotable_end(statements, place), MAX_UNIT_CHARS)
     if len(statement.lines) >= _LONG_STATEMENT_LINES:
         yield from _line_units(text, statement)
-    if statement.is_definition and following and following.kind == "docstring":
-        yield from _documented_units(text, (start, end), following)
-    body = _body(statements, place) if statement.is_header else ()
-    if body and len(body) <= _MAX_BODY_STATEMENTS and body[-1].span[1] - start <= _MAX_BODY_CHARS:
-        yield Unit((trim(text, start, body[-1].span[1]),), "code")
+    if statement.is_definition:
+        if following and following.kind == "docstring":
+            yield from _documented_units(text, (start, end), following)
+        body = _body(statements, place)
+        if body:
+            yield from _within(text, start, body[-1].span[1], _MAX_BODY_CHARS)
+
+
+def _within(
+    text: str, start: int, end: int, limit: int, kind: str = "code", near: str = ""
+) -> Iterator[Unit]:
+    """The span as a unit, unless it is longer than `limit`."""
+    if end - start <= limit:
+        yield Unit((trim(text, start, end),), kind, near)
+
+
+def _quotable_end(statements: Sequence[_Statement], place: int) -> int:
+    """Where a quote of one statement ends: a condition takes along what it decides.
+
+    At least the first statement of its body, and as many as stay short.
+    """
+    statement = statements[place]
+    end = statement.span[1]
+    if not statement.is_header or statement.is_definition:
+        return end
+    for count, below in enumerate(_body(statements, place)):
+        if count and below.span[1] - statement.span[0] > _SHORT_BODY_CHARS:
+            break
+        end = below.span[1]
+    return end
 
 
 def _line_units(text: str, statement: _Statement) -> Iterator[Unit]:
@@ -129,7 +155,7 @@ def _line_units(text: str, statement: _Statement) -> Iterator[Unit]:
     for line in statement.lines[1:]:
         span = trim(text, line.start, line.end)
         if _WORD.search(text, *span):
-            yield Unit((first, span), "code")
+            yield Unit((span,), "code", lead=first)
 
 
 def _documented_units(text: str, signature: Span, docstring: _Statement) -> Iterator[Unit]:
@@ -137,7 +163,7 @@ def _documented_units(text: str, signature: Span, docstring: _Statement) -> Iter
     lines = _without_quotes(docstring)
     sentences = split_sentences(text, lines[0].start, lines[-1].end) if lines else []
     if sentences and sentences[0][1] - signature[0] <= MAX_UNIT_CHARS:
-        yield Unit((signature, sentences[0]), "code")
+        yield Unit((sentences[0],), "code", lead=signature)
 
 
 def code_cutter(text: str) -> Callable[[Sequence[Line], str], Iterator[Unit]]:

@@ -76,7 +76,7 @@ def _candidates(
 
     for rank, passage in enumerate(passages, 1):
         for unit in _distinct_units(passage):
-            text = _quote(passage.text, unit.pieces)
+            text = _quote(passage.text, unit.spans)
             near, scope = cut(unit.near), cut(unit.scope)
             yield Candidate(passage.number, rank, unit, text, cut(text), near, scope)
 
@@ -92,10 +92,10 @@ def _distinct_units(passage: Passage) -> Iterator[Unit]:
         units = code_units(passage.text, lines, scope)
     seen = set()
     for unit in units:
-        text = _quote(passage.text, unit.pieces)
+        text = _quote(passage.text, unit.spans)
         is_label = text.endswith(":") and len(text.split()) < 2
-        if unit.pieces not in seen and not is_label and not _LICENSE.search(text):
-            seen.add(unit.pieces)
+        if unit.spans not in seen and not is_label and not _LICENSE.search(text):
+            seen.add(unit.spans)
             yield unit
 
 
@@ -106,16 +106,18 @@ def _quote(text: str, pieces: Sequence[Span]) -> str:
 def _render(passages: Sequence[Passage], chosen: Sequence[Candidate]) -> ExtractiveAnswer:
     """Quotes of the best passage first, in text order within a passage.
 
-    A first line shared by two quotes, such as a table's header, is shown once.
+    A lead that stands in an earlier quote, such as a table's header, is not shown again.
     """
     texts = {passage.number: passage.text for passage in passages}
     numbers = list(dict.fromkeys(candidate.number for candidate in chosen))
     quotes = []
     for number in numbers:
-        shown: set[Span] = set()
+        shown: list[Span] = []
         units = [candidate.unit for candidate in chosen if candidate.number == number]
-        for unit in sorted(units, key=lambda unit: unit.pieces[-1]):
-            pieces = [piece for piece in unit.pieces if piece not in shown]
-            shown.update(pieces)
-            quotes.append(f"{_quote(texts[number], pieces)} [{number}]")
+        for unit in sorted(units, key=lambda unit: unit.pieces):
+            lead = unit.lead
+            is_known = lead and any(s <= lead[0] and lead[1] <= e for s, e in shown)
+            spans = unit.pieces if is_known else unit.spans
+            shown.extend(spans)
+            quotes.append(f"{_quote(texts[number], spans)} [{number}]")
     return ExtractiveAnswer("\n".join(quotes), tuple(sorted(numbers)))

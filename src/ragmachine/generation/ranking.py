@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .intents import intent_scorer
-from .units import Span, Unit
+from .units import Unit
 from .words import content_words, exact_names
 
 
@@ -54,7 +54,7 @@ class Candidate:
         number: of its passage.
         rank: of its passage, from 1.
         unit: where it stands.
-        text: its pieces, one below the other.
+        text: its spans, one below the other.
         terms: in `text`.
         near, scope: terms of its surroundings.
     """
@@ -149,12 +149,11 @@ def _similarity(first: Candidate, second: Candidate) -> float:
 
 
 def _shares_text(first: Candidate, second: Candidate) -> bool:
-    """Whether the last piece of either overlaps the other; a common first line does not count."""
+    """Whether they quote the same characters; a common lead does not count."""
     if first.number != second.number:
         return False
-    a, b = first.unit.pieces, second.unit.pieces
-    return _overlaps(a[-1], b) or _overlaps(b[-1], a)
-
-
-def _overlaps(piece: Span, pieces: Sequence[Span]) -> bool:
-    return any(start < piece[1] and piece[0] < end for start, end in pieces)
+    return any(
+        start < stop and begin < end
+        for start, end in first.unit.pieces
+        for begin, stop in second.unit.pieces
+    )

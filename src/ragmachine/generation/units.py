@@ -43,6 +43,8 @@ class Unit:
 
     Attributes:
         pieces: spans of the passage's text, ascending, without white space at their edges.
+        lead: a span before them that they are read with, such as a table's header; two units
+            may share it.
         kind: ``sentence``, ``item``, ``row``, ``block``, ``list``, ``code`` or ``comment``.
         near: text that the unit continues, such as its introduction or condition.
         scope: headings or definitions around it.
@@ -52,6 +54,17 @@ class Unit:
     kind: str
     near: str = ""
     scope: str = ""
+    lead: Span | None = None
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The lead, if any, and the pieces."""
+        return (self.lead, *self.pieces) if self.lead else self.pieces
+
+    @property
+    def length(self) -> int:
+        """Characters of all spans."""
+        return sum(end - start for start, end in self.spans)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +190,11 @@ def _list_units(text: str, items: Sequence[Span], intro: Span | None, scope: str
                 yield replace(unit, near=f"{near} {unit.near}")
     if len(items) < 2:
         return
-    head = (intro,) if intro else ()
-    openings = [split_sentences(text, *item)[0] for item in items]
-    for pieces in ((*head, (items[0][0], items[-1][1])), (*head, *openings)):
-        if sum(end - start for start, end in pieces) <= MAX_UNIT_CHARS:
-            yield Unit(pieces, "list", "", scope)
+    openings = tuple(split_sentences(text, *item)[0] for item in items)
+    for pieces in (((items[0][0], items[-1][1]),), openings):
+        unit = Unit(pieces, "list", "", scope, intro)
+        if unit.length <= MAX_UNIT_CHARS:
+            yield unit
             break
 
 
@@ -193,11 +206,10 @@ def _table_units(
     has_header = len(lines) > 1 and bool(_RULE.match(lines[1].text))
     near = text[slice(*intro)] if intro else ""
     for span in spans[has_header:]:
-        pieces = (spans[0], span) if has_header else (span,)
-        yield Unit(pieces, "row", near, scope)
-    whole = (*((intro,) if intro else ()), *spans)
-    if len(spans) > 2 and sum(end - start for start, end in whole) <= MAX_UNIT_CHARS:
-        yield Unit(whole, "list", "", scope)
+        yield Unit((span,), "row", near, scope, spans[0] if has_header else None)
+    whole = Unit(tuple(spans), "list", "", scope, intro)
+    if len(spans) > 2 and whole.length <= MAX_UNIT_CHARS:
+        yield whole
 
 
 def _fenced_units(
@@ -213,7 +225,7 @@ def _fenced_units(
     if 0 < span[1] - span[0] <= _MAX_BLOCK_CHARS:
         yield Unit((span,), "block", near, scope)
         if intro:
-            yield Unit((intro, span), "block", "", scope)
+            yield Unit((span,), "block", "", scope, intro)
     for unit in cut_code(block.lines, scope):
         yield replace(unit, near=f"{near} {unit.near}")
 

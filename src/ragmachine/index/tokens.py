@@ -43,7 +43,7 @@ STOPWORDS = frozenset(
     being below between both but by can cannot could couldn d did didn does doesn doing don down
     during each etc few further get gets had hadn has hasn have haven having he her here hers
     him his how i into isn it its itself just let ll m may me might more most must my no nor of
-    off on once only other our ours out over own re s same shall she should shouldn so some such
+    off on once only other our ours out over own s same shall she should shouldn so some such
     t than that the their theirs them then there these they those through to too under until up
     upon us use used using ve very was wasn we were weren what when where which who whom whose
     why will won would wouldn you your yours
@@ -130,7 +130,7 @@ class Tokenizer:
         return (low, self._stem(part))  # __init__, _private
 
     def _expand_flag(self, raw: str) -> tuple[str, ...]:
-        """--max-tokens -> itself, the identifier max_tokens that programs store it in, its parts."""
+        """--max-tokens -> itself, the identifier max_tokens it is stored in, and its parts."""
         flag = raw.rstrip("-").lower()
         name = raw.strip("-").replace("-", "_")
         return (flag, *self._expand_ascii(name)) if len(flag) <= _MAX_TERM_CHARS else ()
