@@ -79,7 +79,7 @@ class SynonymExpander:
         return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()
 
     def _remember(self, key: str, terms: list[str]) -> None:
-        """Add an entry to what is on disk now, oldest out first; a full disk costs the cache only."""
+        """Add an entry to what is on disk now, oldest out first; a full disk costs no answer."""
         self._cache = {**_read_cache(self._cache_path), **(self._cache or {}), key: list(terms)}
         for oldest in list(self._cache)[: len(self._cache) - _MAX_ENTRIES]:
             del self._cache[oldest]
