@@ -3,7 +3,7 @@
 #   make search QUERY="how is the cache sized?" K=5
 #   make search_dataset DATASET=data/datasets/UnansweredQuestions/vllm_docs.json
 #
-# Variables reach the recipes through the environment, so that a question may hold any character.
+# QUERY reaches the recipes through the environment, so that it may hold any character.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
@@ -19,8 +19,7 @@ SET ?= vllm_docs
 DATASET ?= data/datasets/UnansweredQuestions/$(SET).json
 TRUTH ?= data/datasets/AnsweredQuestions/$(notdir $(DATASET))
 RESULTS ?= data/output/search_results/$(notdir $(DATASET))
-ANSWERS ?= data/output/search_results_and_answer/$(notdir $(DATASET))
-export QUERY K CORPUS CHUNK DATASET TRUTH RESULTS ANSWERS
+export QUERY
 
 # On a terminal a missing question is asked for; elsewhere the command itself complains.
 ASK = if [ -z "$$QUERY" ] && [ -t 0 ]; then printf 'question: '; IFS= read -r QUERY; fi
@@ -42,7 +41,7 @@ setup: $(UV) ## install what the project needs into .venv
 run: setup ## the whole pipeline on real input: corpus, index, search, evaluate, answer
 	@if $(RAG) corpus; then \
 	  $(MAKE) --no-print-directory pipeline SETS="vllm_docs vllm_code" \
-	    QUERY="What happens when a request needs more KV cache blocks than are free?"; \
+	    QUERY="Which HTTP endpoint loads a LoRA adapter while the server runs?"; \
 	else \
 	  echo "The reference corpus cannot be had: running on the bundled sample instead."; \
 	  $(MAKE) --no-print-directory pipeline CORPUS=data/sample SETS=sample \
@@ -51,38 +50,38 @@ run: setup ## the whole pipeline on real input: corpus, index, search, evaluate,
 
 SETS ?= sample
 pipeline: setup
-	$(RAG) index --max_chunk_size "$$CHUNK" --target_dir "$$CORPUS"
+	$(RAG) index --max_chunk_size "$(CHUNK)" --target_dir "$(CORPUS)"
 	$(RAG) search "$$QUERY" --k 3
 	@for set in $(SETS); do \
 	  $(MAKE) --no-print-directory search_dataset evaluate moulinette SET=$$set || exit 1; \
 	done
-	$(RAG) answer "$$QUERY" --k "$$K"
+	$(RAG) answer "$$QUERY" --k "$(K)"
 	@for set in $(SETS); do $(MAKE) --no-print-directory answer_dataset SET=$$set || exit 1; done
 
 corpus: setup ## download and unpack vLLM 0.10.1
 	@$(RAG) corpus
 
 index: setup ## build or refresh the index of CORPUS
-	@$(RAG) index --max_chunk_size "$$CHUNK" --target_dir "$$CORPUS"
+	@$(RAG) index --max_chunk_size "$(CHUNK)" --target_dir "$(CORPUS)"
 
 search: setup ## the K best passages for QUERY
-	@$(ASK); $(RAG) search --query="$$QUERY" --k "$$K"
+	@$(ASK); $(RAG) search --query="$$QUERY" --k "$(K)"
 
 search_dataset: setup ## search every question of DATASET
-	@$(RAG) search_dataset --dataset_path "$$DATASET" --k "$$K"
+	@$(RAG) search_dataset --dataset_path "$(DATASET)" --k "$(K)"
 
 evaluate: setup ## recall, MRR and nDCG of RESULTS against TRUTH
-	@$(RAG) evaluate --student_search_results_path "$$RESULTS" --dataset_path "$$TRUTH" --k "$$K"
+	@$(RAG) evaluate --student_search_results_path "$(RESULTS)" --dataset_path "$(TRUTH)" --k "$(K)"
 
 moulinette: setup ## the same by the independent evaluator
 	@PYTHON="$$($(RUN) python -c 'import sys; print(sys.executable)')" \
-	  moulinette_pkg/moulinette-ubuntu evaluate_student_search_results "$$RESULTS" "$$TRUTH" --k "$$K"
+	  moulinette_pkg/moulinette-ubuntu evaluate_student_search_results "$(RESULTS)" "$(TRUTH)" --k "$(K)"
 
 answer: setup ## answer QUERY from the passages found
-	@$(ASK); $(RAG) answer --query="$$QUERY" --k "$$K"
+	@$(ASK); $(RAG) answer --query="$$QUERY" --k "$(K)"
 
 answer_dataset: setup ## add an answer to every entry of RESULTS
-	@$(RAG) answer_dataset --student_search_results_path "$$RESULTS"
+	@$(RAG) answer_dataset --student_search_results_path "$(RESULTS)"
 
 serve: setup ## HTTP API and web page
 	@$(RAG) serve

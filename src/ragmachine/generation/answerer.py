@@ -80,7 +80,7 @@ class Answerer:
             return self._by_quotation(result, self._unavailable[1])
         context = self._stitcher.stitch(result.hits)
         if not context.passages:
-            return self._by_quotation(result, "no passage fits into the model's context")
+            return self._by_quotation(result, "no passage fits into the context; allow it more")
         try:
             reply = self._client.chat(
                 build_messages(result.query, context),
@@ -113,12 +113,11 @@ def _refusal(result: SearchResult) -> str:
     """What was searched for and where, so that a reader can tell a typo from an absence."""
     words = content_words(result.query)[:_MOST_WORDS_SHOWN]
     searched = (
-        f"for: {', '.join(words)}" if words else "for nothing: the question holds no such word"
+        f"Searched {result.total_chunks:,} chunks for: {', '.join(words)}."
+        if words
+        else f"It holds no word to search {result.total_chunks:,} chunks for."
     )
-    return (
-        "I don't know: nothing in the index bears on this question.\n"
-        f"Searched {result.total_chunks:,} chunks {searched}."
-    )
+    return f"I don't know: nothing in the index bears on this question.\n{searched}"
 
 
 def _nothing_quotable(result: SearchResult) -> str:

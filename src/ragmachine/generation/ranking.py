@@ -30,7 +30,7 @@ class Weights:
         floor: share of the best score below which nothing more is quoted.
     """
 
-    near: float = 0.3
+    near: float = 0.2
     scope: float = 0.6
     rank: float = 0.5
     name: float = 0.15
@@ -38,7 +38,7 @@ class Weights:
     value: float = 0.5
     imports: float = 0.6
     free_chars: float = 300
-    scale_chars: float = 1500
+    scale_chars: float = 2500
     repeat: float = 0.4
     floor: float = 0.5
 
