@@ -81,6 +81,13 @@ _INTENTS = (
         r"\n\s*[-*] |,\s.*,|\[.*,|\|",
     ),
 )
+# Words of the question that say what is asked for, and so name nothing.
+_NOT_NAMES = frozenset(
+    """
+    argument attribute class config constant default defaults field function initial initialized
+    method module option parameter property setting type value values variable
+    """.split()
+)
 _DEFAULT = re.compile(r"\bdefaults?\b|\binitial", re.IGNORECASE)
 
 
@@ -95,7 +102,8 @@ def intent_scorer(question: str, names: Sequence[str]) -> Callable[[str], tuple[
     """
     intents = [intent for intent in _INTENTS if intent.asked.search(question)]
     asked = re.compile("|".join(rf"(?<!\w){re.escape(n)}(?!\w)" for n in names) or r"(?!)", re.I)
-    given = _given_value(names) if names and _DEFAULT.search(question) else None
+    subjects = [name for name in names if name.lower() not in _NOT_NAMES]
+    given = _given_value(subjects) if subjects and _DEFAULT.search(question) else None
 
     def judge(text: str) -> tuple[float, bool]:
         # What the question says already is no answer to it.
@@ -108,10 +116,10 @@ def intent_scorer(question: str, names: Sequence[str]) -> Callable[[str], tuple[
 
 def _given_value(names: Sequence[str]) -> re.Pattern[str]:
     """Matches ``name = 3``, ``name: int = 3``, ``get("name", 3)`` and ``--name … default=3``."""
-    name = "|".join(re.escape(n) for n in names)
+    name = "(?i:" + "|".join(re.escape(n) for n in names) + ")"
     return re.compile(
-        rf"(?<![\w.])(?:\w+\.)?(?:{name})[\"'`]?\s*(?::[^=\n]{{1,60}}|\*\*)?\s*(?:=(?!=)|,|:)\s*"
+        rf"(?<![\w.])(?:\w+\.)?{name}[\"'`]?\s*(?::[^=\n]{{1,60}}|\*\*)?\s*(?:=(?!=)|,|:)\s*"
         rf"(?:{_LITERAL})"
-        rf"|(?<!\w)(?:{name})(?!\w)[^.]{{0,200}}?\bdefault(?:s to|=| is|:)",
-        re.IGNORECASE | re.DOTALL,
+        rf"|(?<!\w){name}(?!\w)[^.]{{0,200}}?\b[Dd]efault(?:s to|=| is|:)",
+        re.DOTALL,
     )

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .intents import intent_scorer
 from .units import Unit
@@ -27,7 +28,7 @@ class Weights:
         imports: factor for import statements.
         free_chars, scale_chars: a unit ``scale_chars`` longer than ``free_chars`` counts half.
         repeat: what repeating all of a chosen unit's terms costs.
-        floor: share of the best score below which nothing more is quoted.
+        floor: share of the best quote's score, ranks left aside, below which nothing is quoted.
     """
 
     near: float = 0.2
@@ -68,9 +69,16 @@ class Candidate:
     scope: frozenset[str]
 
 
+class Score(NamedTuple):
+    """How well a candidate answers: with its passage's rank, and by its own words only."""
+
+    total: float
+    own: float
+
+
 def score_candidates(
     question: str, asked: Sequence[str], candidates: Sequence[Candidate], weights: Weights
-) -> list[float]:
+) -> list[Score]:
     """Scores in the order of `candidates`; a term weighs by its rarity among them.
 
     Args:
@@ -90,16 +98,16 @@ def score_candidates(
         scope = candidate.scope - candidate.terms - near
         score = _sum(idf, candidate.terms)
         score += weights.near * _sum(idf, near) + weights.scope * _sum(idf, scope)
-        score = score / total + weights.rank / math.sqrt(candidate.rank)
+        score /= total
         if folded:
             text = candidate.text.lower()
             score += weights.name * sum(name in text for name in folded) / len(folded)
         met, is_value = judge(candidate.text)
         score += weights.intent * met + weights.value * is_value
-        if _IMPORT.match(candidate.text):
-            score *= weights.imports
-        excess = max(0.0, len(candidate.text) - weights.free_chars)
-        scores.append(score / (1 + excess / weights.scale_chars))
+        factor = weights.imports if _IMPORT.match(candidate.text) else 1.0
+        factor /= 1 + max(0.0, len(candidate.text) - weights.free_chars) / weights.scale_chars
+        total_score = score + weights.rank / math.sqrt(candidate.rank)
+        scores.append(Score(total_score * factor, score * factor))
     return scores
 
 
@@ -118,25 +126,22 @@ def _sum(idf: Mapping[str, float], terms: frozenset[str]) -> float:
 
 
 def choose(
-    candidates: Sequence[Candidate], scores: Sequence[float], limit: int, weights: Weights
+    candidates: Sequence[Candidate], scores: Sequence[Score], limit: int, weights: Weights
 ) -> list[Candidate]:
     """Up to `limit` candidates, best first, by maximal marginal relevance.
 
     Source: Carbonell & Goldstein, SIGIR 1998.
     """
     chosen: list[int] = []
-    values = dict(enumerate(scores))
-    repeats = dict.fromkeys(values, 0.0)
-    floor = weights.floor * max(scores, default=0.0)
-    while values and len(chosen) < limit:
-        pick = max(values, key=lambda i: (values[i] - weights.repeat * repeats[i], -i))
-        if chosen and values[pick] - weights.repeat * repeats[pick] < floor:
-            break
+    repeats = dict.fromkeys(range(len(candidates)), 0.0)
+    while repeats and len(chosen) < limit:
+        pick = max(repeats, key=lambda i: (scores[i].total - weights.repeat * repeats[i], -i))
         chosen.append(pick)
         picked = candidates[pick]
-        for i in list(values):
-            if _shares_text(candidates[i], picked):
-                del values[i]
+        floor = weights.floor * scores[chosen[0]].own
+        for i in list(repeats):
+            if scores[i].own < floor or _shares_text(candidates[i], picked):
+                del repeats[i]
             else:
                 repeats[i] = max(repeats[i], _similarity(candidates[i], picked))
     return [candidates[i] for i in chosen]
