@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from .units import MAX_UNIT_CHARS, Line, Span, Unit, prose_units, split_sentences, trim
+from .units import MAX_UNIT_CHARS, Line, Span, Unit, prose_units, split_sentences, trim, windows
 
 _MAX_BODY_CHARS = 450
 _SHORT_BODY_CHARS = 250
@@ -109,7 +109,7 @@ def _units(text: str, statements: Sequence[_Statement], place: int) -> Iterator[
     start, end = trim(text, *statement.span)
     if statement.kind == "comment":
         below = following.head(text) if following else ""
-        yield from _within(text, start, end, MAX_UNIT_CHARS, "comment", below)
+        yield from (Unit((part,), "comment", below) for part in windows(text, start, end))
         if following and following.kind == "code":
             stop = _quotable_end(statements, place + 1)
             yield from _within(text, start, stop, _MAX_BODY_CHARS)
@@ -117,6 +117,8 @@ def _units(text: str, statements: Sequence[_Statement], place: int) -> Iterator[
     yield from _within(text, start, _quotable_end(statements, place), MAX_UNIT_CHARS)
     if len(statement.lines) >= _LONG_STATEMENT_LINES:
         yield from _line_units(text, statement)
+    elif end - start > MAX_UNIT_CHARS:
+        yield from (Unit((part,), "code") for part in windows(text, start, end))
     if statement.is_definition:
         if following and following.kind == "docstring":
             yield from _documented_units(text, (start, end), following)
@@ -125,12 +127,10 @@ def _units(text: str, statements: Sequence[_Statement], place: int) -> Iterator[
             yield from _within(text, start, body[-1].span[1], _MAX_BODY_CHARS)
 
 
-def _within(
-    text: str, start: int, end: int, limit: int, kind: str = "code", near: str = ""
-) -> Iterator[Unit]:
+def _within(text: str, start: int, end: int, limit: int) -> Iterator[Unit]:
     """The span as a unit, unless it is longer than `limit`."""
     if end - start <= limit:
-        yield Unit((trim(text, start, end),), kind, near)
+        yield Unit((trim(text, start, end),), "code")
 
 
 def _quotable_end(statements: Sequence[_Statement], place: int) -> int:
@@ -151,11 +151,12 @@ def _quotable_end(statements: Sequence[_Statement], place: int) -> int:
 
 def _line_units(text: str, statement: _Statement) -> Iterator[Unit]:
     """Each line of a long statement below its first, such as one parameter of a signature."""
-    first = trim(text, statement.lines[0].start, statement.lines[0].end)
+    line = statement.lines[0]
+    first = next(windows(text, *trim(text, line.start, line.end)))
     for line in statement.lines[1:]:
-        span = trim(text, line.start, line.end)
-        if _WORD.search(text, *span):
-            yield Unit((span,), "code", lead=first)
+        for span in windows(text, *trim(text, line.start, line.end)):
+            if _WORD.search(text, *span):
+                yield Unit((span,), "code", lead=first)
 
 
 def _documented_units(text: str, signature: Span, docstring: _Statement) -> Iterator[Unit]:

@@ -41,7 +41,7 @@ class Weights:
     free_chars: float = 300
     scale_chars: float = 2500
     repeat: float = 0.4
-    floor: float = 0.5
+    floor: float = 0.4
 
 
 _IMPORT = re.compile(r"\s*(?:import|from|#include|use|using|require|package)\b(?!.*\s=\s)")

@@ -161,15 +161,25 @@ def _introduction(text: str, sentences: Sequence[Span]) -> Span:
 
 
 def split_sentences(text: str, start: int, end: int) -> list[Span]:
-    """The sentences of a paragraph; the last one may lack its full stop."""
+    """The sentences of a paragraph, endless ones in parts; the last may lack its full stop."""
     cuts = [match.end() for match in _SENTENCE_END.finditer(text, start, end)]
     spans = []
     for cut in [*cuts, end]:
-        span = trim(text, start, cut)
-        if span[0] < span[1]:
-            spans.append(span)
+        spans.extend(windows(text, *trim(text, start, cut)))
         start = cut
     return spans
+
+
+def windows(text: str, start: int, end: int) -> Iterator[Span]:
+    """The span in parts of at most `MAX_UNIT_CHARS`, cut at white space where there is any."""
+    while end - start > MAX_UNIT_CHARS:
+        limit = start + MAX_UNIT_CHARS
+        cut = max(text.rfind(" ", start + 1, limit), text.rfind("\n", start + 1, limit))
+        cut = cut if cut > start else limit
+        yield trim(text, start, cut)
+        start = trim(text, cut, end)[0]
+    if start < end:
+        yield start, end
 
 
 def _sentence_units(text: str, sentences: Sequence[Span], scope: str) -> Iterator[Unit]:
@@ -202,7 +212,8 @@ def _table_units(
     text: str, lines: Sequence[Line], intro: Span | None, scope: str
 ) -> Iterator[Unit]:
     """Each row below the header, and a small table whole below its introduction."""
-    spans = [trim(text, line.start, line.end) for line in lines if not _RULE.match(line.text)]
+    rows = [trim(text, line.start, line.end) for line in lines if not _RULE.match(line.text)]
+    spans = [part for row in rows for part in windows(text, *row)]
     has_header = len(lines) > 1 and bool(_RULE.match(lines[1].text))
     near = text[slice(*intro)] if intro else ""
     for span in spans[has_header:]:

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ragmachine.chunking.builder import LineMap
-from ragmachine.chunking.document import file_type_of
-from ragmachine.corpus.decode import decode
+from ragmachine.file_types import file_type_of
 from ragmachine.index.sparse import VOCABULARY_FILE, load_retriever
 from ragmachine.index.store import Documents, IndexStore, read_json
 from ragmachine.index.tokens import Tokenizer
@@ -137,6 +135,9 @@ class Index:
 
         Returns: None when the file is nowhere or the range is empty.
         """
+        from ragmachine.chunking.builder import LineMap
+        from ragmachine.corpus.decode import decode
+
         text = self.file_text(file_path)
         if text is None:
             try:

@@ -6,19 +6,21 @@ the names that projects in general give them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from enum import IntEnum
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from ragmachine.chunking.document import DOCUMENTATION_TYPES
+from ragmachine.file_types import DOCUMENTATION_TYPES
 
-_SUPPORT = re.compile(
-    r"(?:^|/)(?:tests?|testing|testdata|fixtures?|specs?|__tests__|e2e|benchmarks?|bench|examples?"
-    r"|samples?|demos?|scripts?|tools?|ci|third_party|vendor|external|\.github|\.buildkite"
-    r"|\.circleci|\.gitlab)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.\w+$"
+_SUPPORT_FOLDERS = frozenset(
+    """
+    test tests testing testdata fixture fixtures spec specs __tests__ e2e bench benchmark
+    benchmarks example examples sample samples demo demos script scripts tool tools ci third_party
+    vendor external .github .buildkite .circleci .gitlab
+    """.split()
 )
 
 
@@ -32,9 +34,17 @@ class Role(IntEnum):
 
 def role_of(path: str, file_type: str) -> Role:
     """The role of a file by its path relative to the corpus root and its type."""
-    if _SUPPORT.search(path.lower()):
+    folder, _, name = path.rpartition("/")
+    stem = name.partition(".")[0]
+    is_test = stem.startswith("test_") or stem.endswith("_test") or stem == "conftest"
+    if is_test or _is_support(folder):
         return Role.SUPPORT
     return Role.DOCUMENTATION if file_type in DOCUMENTATION_TYPES else Role.CODE
+
+
+@lru_cache(maxsize=100_000)
+def _is_support(folder: str) -> bool:
+    return not _SUPPORT_FOLDERS.isdisjoint(folder.lower().split("/"))
 
 
 def role_factors(
