@@ -4,7 +4,8 @@ from __future__ import annotations
 
 # Suffix (or whole name, lower-case) -> the file type that hits and filters show.
 _TYPES = {
-    "python": "py pyi pyw pyx",
+    "python": "py pyi pyw",
+    "cython": "pyx pxd pxi",
     "markdown": "md markdown mdx",
     "rst": "rst",
     "text": "txt text log",

@@ -1,4 +1,4 @@
-"""A loopback server that speaks Ollama's ``/api/chat``, with every way in which it can misbehave."""
+"""A loopback server that speaks Ollama's ``/api/chat`` and can misbehave in every known way."""
 
 from __future__ import annotations
 

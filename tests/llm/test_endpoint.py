@@ -16,7 +16,7 @@ from ragmachine.llm.endpoint import parse_host
         pytest.param("box", "http://box:11434", id="name only"),
         pytest.param("box:99", "http://box:99", id="name and port"),
         pytest.param(":99", "http://127.0.0.1:99", id="port only"),
-        pytest.param("0.0.0.0", "http://127.0.0.1:11434", id="any address"),
+        pytest.param("0.0.0.0", "http://127.0.0.1:11434", id="any address"),  # noqa: S104 - parsed only
         pytest.param("http://0.0.0.0:99/", "http://127.0.0.1:99", id="any address with scheme"),
         pytest.param("http://box", "http://box:80", id="http has its own port"),
         pytest.param("https://box", "https://box:443", id="https has its own port"),

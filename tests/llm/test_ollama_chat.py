@@ -103,7 +103,7 @@ def test_no_server_never_imports_the_client():
         "    print('ollama' in sys.modules, 'httpx' in sys.modules)\n"
     )
     environment = {**os.environ, "OLLAMA_HOST": f"127.0.0.1:{free_port()}"}
-    done = subprocess.run(  # noqa: S603 - our own interpreter and code
+    done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
     )
     assert done.stdout.split() == ["False", "False"]

@@ -163,7 +163,7 @@ def _introduction(text: str, sentences: Sequence[Span]) -> Span:
 def split_sentences(text: str, start: int, end: int) -> list[Span]:
     """The sentences of a paragraph, endless ones in parts; the last may lack its full stop."""
     cuts = [match.end() for match in _SENTENCE_END.finditer(text, start, end)]
-    spans = []
+    spans: list[Span] = []
     for cut in [*cuts, end]:
         spans.extend(windows(text, *trim(text, start, cut)))
         start = cut

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import mmap
 import os
+import re
 from collections.abc import Iterable
 
 from ragmachine.errors import IndexCorruptError
 
 SUFFIX = ".hash"
+_LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 _REMEDY = "build the index again: `make index`"
 
 
@@ -39,8 +41,7 @@ def write_hash(path: str) -> None:
     """Write ``<path>.hash`` beside a file or folder; names are relative to its own folder."""
     base = os.path.dirname(path)
     lines = [
-        f"{file_digest(member)}  {os.path.relpath(member, base).replace(os.sep, '/')}\n"
-        for member in members(path)
+        f"{file_digest(member)}  {_name_in(member, base)}\n" for member in members(path)
     ]
     with open(path + SUFFIX, "w", encoding="utf-8") as stream:
         stream.writelines(lines)
@@ -49,27 +50,43 @@ def write_hash(path: str) -> None:
 def verify(paths: Iterable[str]) -> None:
     """Check files and folders against their hash files.
 
-    Raises: IndexCorruptError: names the first file that is missing or does not match.
+    Raises: IndexCorruptError: names the first file that is missing, does not match or is not
+        listed, as after the hash file itself was cut short.
     """
     for path in paths:
         base = os.path.dirname(path)
-        try:
-            with open(path + SUFFIX, encoding="utf-8") as stream:
-                lines = stream.read().splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise IndexCorruptError(
-                f"the hash file {path + SUFFIX} is missing or unreadable", remedy=_REMEDY
-            ) from error
-        for line in lines:
-            digest, _, name = line.partition("  ")
+        digests = _read_hash_file(path + SUFFIX)
+        for name, digest in digests.items():
             member = os.path.join(base, name)
             try:
                 is_intact = file_digest(member) == digest
             except OSError as error:
-                raise IndexCorruptError(
-                    f"{member} is missing or unreadable", remedy=_REMEDY
-                ) from error
+                raise _corrupt(f"{member} is missing or unreadable") from error
             if not is_intact:
-                raise IndexCorruptError(
-                    f"{member} does not match its SHA-256 in {path + SUFFIX}", remedy=_REMEDY
-                )
+                raise _corrupt(f"{member} does not match its SHA-256 in {path + SUFFIX}")
+        for member in members(path):
+            name = _name_in(member, base)
+            # a dot file is what a file manager drops anywhere, and nothing of ours
+            if name not in digests and not os.path.basename(name).startswith("."):
+                raise _corrupt(f"the hash file {path + SUFFIX} does not list {name}")
+
+
+def _read_hash_file(path: str) -> dict[str, str]:
+    """Digests by name."""
+    try:
+        with open(path, encoding="utf-8") as stream:
+            lines = stream.read().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise _corrupt(f"the hash file {path} is missing or unreadable") from error
+    found = [_LINE.fullmatch(line) for line in lines]
+    if not all(found):
+        raise _corrupt(f"the hash file {path} is garbled")
+    return {match[2]: match[1] for match in found if match}
+
+
+def _name_in(member: str, base: str) -> str:
+    return os.path.relpath(member, base or ".").replace(os.sep, "/")
+
+
+def _corrupt(message: str) -> IndexCorruptError:
+    return IndexCorruptError(message, remedy=_REMEDY)
