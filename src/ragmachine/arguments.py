@@ -15,9 +15,12 @@ from typing import Any
 
 from ragmachine.errors import UsageError
 
-_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+_FLAG = re.compile(r"--?[A-Za-z][^\s=]*(=|$)")
 _YES = frozenset({"y", "yes", "true", "1", "on"})
 _NO = frozenset({"n", "no", "false", "0", "off"})
+_SHOWN_CHARS = 60
+_MAX_DIGITS = 30  # a longer number is cut here: still far beyond every bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +104,9 @@ class _Words:
         """Values by canonical name."""
         while self.words:
             word = self.words.pop(0)
+            if word == "--" and self.words:  # as in other programs: no option comes after it
+                self.loose += self.words
+                break
             if self._is_flag(word):
                 self._flag(word)
             else:
@@ -110,15 +116,11 @@ class _Words:
 
     @staticmethod
     def _is_flag(word: str) -> bool:
-        """Whether a word is meant as an option: a lone dash, a number or a phrase is text."""
-        if not word.startswith("-") or word.strip("-") == "" or _NUMBER.fullmatch(word):
-            return False
-        name = word.partition("=")[0]
-        return not any(character.isspace() for character in name)
+        """Whether a word is meant as an option: dashes and a name; `->`, `-1e5`, phrases no."""
+        return _FLAG.match(word) is not None
 
     def _known(self, word: str) -> Option | None:
-        name = word.partition("=")[0].lstrip("-").replace("-", "_")
-        return self.by_name.get(name)
+        return self.by_name.get(_bare(word))
 
     def _flag(self, word: str) -> None:
         option = self._known(word)
@@ -148,18 +150,23 @@ class _Words:
             raise UsageError(f"{word} needs a value: {option.help}")
 
     def _unknown(self, word: str, name: str) -> None:
-        bare = name.lstrip("-").replace("-", "_")
-        negated = self.by_name.get(bare.removeprefix("no"))
-        if bare.startswith("no") and negated is not None and negated.kind == "flag":
+        bare = _bare(word)
+        negated = self.by_name.get(bare.removeprefix("no").removeprefix("_"))
+        is_negation = bare.startswith("no") and word == name
+        if is_negation and negated is not None and negated.kind == "flag":
             return self._set(negated, "false", word)
         close = difflib.get_close_matches(bare, self.by_name, n=1, cutoff=0.7)
         if close:
             remedy = f"did you mean --{close[0]}?"
         elif self.positional and self.positional[0].name == "query":
-            remedy = f"to look for that text, write --query={word}"
+            from shlex import quote
+
+            remedy = "to look for that text, " + (
+                f"write --query={quote(word)}" if len(word) <= _SHOWN_CHARS else "use --query"
+            )
         else:
             remedy = f"`{self.command.name} --help` lists the options"
-        raise UsageError(f"{self.command.name} has no option {name}", remedy=remedy)
+        raise UsageError(f"{self.command.name} has no option {shorten(name)}", remedy=remedy)
 
     def _place(self) -> None:
         """Give the words without a name to the positional options in order."""
@@ -170,7 +177,7 @@ class _Words:
             remedy = f"`{self.command.name} --help` lists the options"
         for word in self.loose:
             if not free:
-                message = f"{self.command.name} does not know what to do with {word!r}"
+                message = f"{self.command.name} does not know what to do with {shown(word)}"
                 raise UsageError(message, remedy=remedy)
             option = free.pop(0)
             try:
@@ -184,6 +191,21 @@ class _Words:
         self.values[option.name] = convert(option, text, word.partition("=")[0])
 
 
+def _bare(word: str) -> str:
+    """`--max-chunk-size=5` -> `max_chunk_size`."""
+    return word.partition("=")[0].lstrip("-").replace("-", "_")
+
+
+def shorten(text: str) -> str:
+    """A text that fits into a message."""
+    return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
+
+
+def shown(text: str) -> str:
+    """A text in quotes, shortened, for a message."""
+    return repr(shorten(text))
+
+
 def convert(option: Option, text: str, name: str) -> Any:
     """An option's value from its text.
 
@@ -192,33 +214,33 @@ def convert(option: Option, text: str, name: str) -> Any:
     if option.kind in ("flag", "yes_no"):
         low = text.lower()
         if low not in _YES | _NO:
-            raise UsageError(f"{name} takes y or n, not {text!r}")
+            raise UsageError(f"{name} takes y or n, not {shown(text)}")
         return low in _YES
     if option.kind == "path":
         if not text or "\0" in text:
-            raise UsageError(f"{name} needs a path, not {text!r}")
+            raise UsageError(f"{name} needs a path, not {shown(text)}")
         return text
     if option.kind == "text":
         if option.choices and text not in option.choices:
-            raise UsageError(f"{name} must be one of {', '.join(option.choices)}, not {text!r}")
+            choices = ", ".join(option.choices)
+            raise UsageError(f"{name} must be one of {choices}, not {shown(text)}")
         return text
     return _number(option, text, name)
 
 
 def _number(option: Option, text: str, name: str) -> float:
-    try:
-        if not _NUMBER.fullmatch(text.strip()) or len(text) > 30:
-            raise ValueError(text)
-        value = int(text) if option.kind == "int" else float(text)
-    except ValueError:
-        kind = "a whole number" if option.kind == "int" else "a number"
-        raise UsageError(f"{name} must be {kind}, not {text!r}") from None
+    digits = text.strip()
+    is_whole = option.kind == "int"
+    if not _NUMBER.fullmatch(digits) or (is_whole and "." in digits):
+        kind = "a whole number" if is_whole else "a number"
+        raise UsageError(f"{name} must be {kind}, not {shown(text)}")
+    value = int(digits[:_MAX_DIGITS]) if is_whole else float(digits[:_MAX_DIGITS])
     if option.low is not None and value < option.low:
-        raise UsageError(f"{name} must be at least {option.low:g}, not {text}")
+        raise UsageError(f"{name} must be at least {option.low}, not {shorten(digits)}")
     if option.high is not None and value > option.high:
         if option.is_clamped:
             return type(value)(option.high)
-        raise UsageError(f"{name} must be at most {option.high:g}, not {text}")
+        raise UsageError(f"{name} must be at most {option.high}, not {shorten(digits)}")
     return value
 
 

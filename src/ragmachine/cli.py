@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _READS_INDEX = frozenset({"search", "search_dataset", "answer"})
 _HELP = frozenset({"--help", "-h", "help"})
+_MESSAGE_CHARS = 1000
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -24,18 +25,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: words after the program's name; by default those of this process.
     Returns: the exit code.
     """
+    _open_closed_streams()
     try:
         code = _run(list(sys.argv[1:] if argv is None else argv))
-        sys.stdout.flush()
+        _flush()
         return code
     except RagError as error:
         return _fail(str(error), error.exit_code)
-    except BrokenPipeError:
-        # the reader has gone (`| head`): end quietly, and keep Python from flushing at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader has gone (`| head`): end quietly
+        _discard_output()
         return 0
     except KeyboardInterrupt:
-        return _fail("interrupted; nothing was changed", 130)
+        return _fail("interrupted; nothing is left half-written", 130)
     except MemoryError:
         return _fail("out of memory; try a smaller folder or a smaller k", 1)
     except Exception as error:
@@ -49,23 +50,25 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     from ragmachine import arguments, command_table
+    from ragmachine.render import Console
 
     if not words or words[0] in _HELP:
-        print(command_table.usage())  # noqa: T201
+        named = [word for word in words[1:] if word not in _HELP]
+        about = command_table.find_command(named[0]) if named else None
+        Console().line(command_table.usage(about))
         return 0
     if words[0] == "--version":
         from ragmachine import __version__
 
-        print(f"ragmachine {__version__}")  # noqa: T201
+        Console().line(f"ragmachine {__version__}")
         return 0
     command = command_table.find_command(words[0])
     if any(word in ("--help", "-h") for word in words[1:]):
-        print(command_table.usage(command))  # noqa: T201
+        Console().line(command_table.usage(command))
         return 0
     parsed = arguments.parse(command, words[1:])
     _prepare(parsed)
     from ragmachine.commands import Commands
-    from ragmachine.render import Console
     from ragmachine.settings import load_settings
 
     console = Console(project_root=load_settings().project_root)
@@ -85,7 +88,41 @@ def _prepare(parsed: Parsed) -> None:
         IndexStore(settings.index_dir).start_verification()
 
 
+def _flush() -> None:
+    from ragmachine.render import output_errors
+
+    with output_errors():
+        sys.stdout.flush()
+
+
+def _open_closed_streams() -> None:
+    """Give a process that was started without stdout or stderr (`>&-`) one that takes anything.
+
+    Python has None there, and the next file to be opened would become file descriptor 1 or 2.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+
+
+def _discard_output() -> None:
+    """Let what stdout still holds go nowhere, so that Python does not fail to write it at exit."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _fail(message: str, code: int) -> int:
+    """Print a message as one line that a terminal shows and does not obey."""
+    from ragmachine.render import clean
+
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        _discard_output()
+    line = clean(message)
+    if len(line) > _MESSAGE_CHARS:  # somebody's 100,000 characters: their two ends will do
+        half = _MESSAGE_CHARS // 2
+        line = f"{line[:half]} … {line[-half:]}"
     with contextlib.suppress(OSError):
-        print(f"error: {message}", file=sys.stderr)  # noqa: T201
+        print(f"error: {line}", file=sys.stderr)  # noqa: T201
     return code

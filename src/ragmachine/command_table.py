@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Sequence
 from typing import Any
 
-from ragmachine.arguments import Command, Option
+from ragmachine.arguments import Command, Option, shown
 from ragmachine.errors import UsageError
 from ragmachine.settings import DEFAULT_CORPUS, FIELDS, MAX_K
 
@@ -131,9 +131,9 @@ def find_command(name: str) -> Command:
     """
     command = _BY_NAME.get(name.replace("-", "_"))
     if command is None:
-        close = difflib.get_close_matches(name, _BY_NAME, n=1)
+        close = difflib.get_close_matches(name.lower().replace("-", "_"), _BY_NAME, n=1)
         hint = f"did you mean {close[0]}?" if close else "`--help` lists the commands"
-        raise UsageError(f"there is no command {name!r}", remedy=hint)
+        raise UsageError(f"there is no command {shown(name)}", remedy=hint)
     return command
 
 

@@ -7,7 +7,6 @@ Python Fire calls the methods of `Commands`; their names and parameters are thos
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -131,11 +130,11 @@ class Commands:
         on_token = None if json else self._console.stream()
         answer = pipeline.answer(query, k, on_token=on_token)
         pipeline.flush()
-        self._notice(answer.notice or answer.result.notice, quiet)
         if json:
             self._console.json(answer.to_json())
         else:
-            self._console.answer(answer)
+            self._console.answer(answer)  # before the notice: it ends the line that was streamed
+        self._notice(answer.notice or answer.result.notice, quiet)
 
     def answer_dataset(
         self,
@@ -189,7 +188,7 @@ class Commands:
 
     def _notice(self, text: str, quiet: bool) -> None:
         if text and not quiet:
-            print(text, file=sys.stderr)  # noqa: T201  (notices go to the person at the terminal)
+            self._console.notice(text)
 
 
 def _steps(advance: Callable[..., None]) -> Callable[[int, int | None], None]:

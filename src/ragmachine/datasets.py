@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -112,7 +113,9 @@ def answer_dataset(
             if on_notice and answer.notice and answer.notice not in notices:
                 notices.add(answer.notice)
                 on_notice(answer.notice)
-            journal.add(position, text)
+            # a fall-back costs little, and a run resumed once the model is back should ask it
+            if not (answer.notice and answer.mode == "extractive"):
+                journal.add(position, text)
         answered.append(AnswerEntry(**{**entry.model_dump(), "answer": text}))
         if on_question:
             on_question(position + 1, total)
@@ -144,41 +147,55 @@ def _result_of(pipeline: Pipeline, entry: SearchEntry) -> SearchResult:
 
 
 class _Journal:
-    """Answers written so far, one JSON line each, so that an interruption loses none."""
+    """Answers written so far, one JSON line each, so that an interruption loses none.
+
+    Attributes:
+        known: answers by their entry's position.
+    """
 
     def __init__(self, target: Path, results_path: Path, pipeline: Pipeline) -> None:
         settings = pipeline.settings
-        inputs = hashlib.sha256(results_path.read_bytes())
-        inputs.update(repr((settings.llm, settings.model, settings.context_chars,
-                            settings.max_new_tokens)).encode())  # fmt: skip
+        decisive = (
+            settings.llm,
+            settings.model,
+            settings.context_chars,
+            settings.max_new_tokens,
+            pipeline.opened_index().content_id,
+        )
+        inputs = hashlib.sha256(results_path.read_bytes() + repr(decisive).encode())
         self._head = {"inputs": inputs.hexdigest()}
         self._path = target.with_name(f".{target.name}.partial")
-        self.known = self._read()
-        self._is_open = bool(self.known)
+        self.known: dict[int, str] = {}
+        self._sound_bytes = 0  # length of the part that can be continued
+        self._is_open = False
+        self._read()
 
-    def _read(self) -> dict[int, str]:
+    def _read(self) -> None:
         try:
-            lines = self._path.read_text(encoding="utf-8").splitlines()
+            lines = self._path.read_bytes().splitlines(keepends=True)
             if not lines or json.loads(lines[0]) != self._head:
-                return {}
+                return
         except (OSError, ValueError):
-            return {}
-        known = {}
-        for line in lines[1:]:
-            try:
-                row: Mapping[str, Any] = json.loads(line)
-                known[int(row["position"])] = str(row["answer"])
-            except (ValueError, KeyError, TypeError):
-                break  # the line that was being written when the run was killed
-        return known
+            return
+        for number, line in enumerate(lines):
+            # the line that was being written when the run was killed has no end, or no sense
+            if not line.endswith(b"\n") or (number and not self._learn(line)):
+                return
+            self._sound_bytes += len(line)
+
+    def _learn(self, line: bytes) -> bool:
+        try:
+            row: Mapping[str, Any] = json.loads(line)
+            self.known[int(row["position"])] = str(row["answer"])
+        except (ValueError, KeyError, TypeError):
+            return False
+        return True
 
     def add(self, position: int, answer: str) -> None:
         """Append an answer and hand it to the operating system."""
         try:
             if not self._is_open:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                self._write(self._head, mode="w")
-                self._is_open = True
+                self._open()
             self._write({"position": position, "answer": answer}, mode="a")
         except OSError as error:
             raise StorageError(
@@ -186,11 +203,19 @@ class _Journal:
                 remedy="choose another folder with --save_directory",
             ) from error
 
+    def _open(self) -> None:
+        if self._sound_bytes:
+            os.truncate(self._path, self._sound_bytes)
+        else:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._write(self._head, mode="w")
+        self._is_open = True
+
     def _write(self, row: Mapping[str, Any], *, mode: str) -> None:
         with open(self._path, mode, encoding="utf-8") as stream:
             stream.write(json.dumps(row) + "\n")
 
     def remove(self) -> None:
         """Forget the journal: the whole file is written."""
-        if os.path.exists(self._path):
+        with contextlib.suppress(OSError):
             os.remove(self._path)

@@ -7,14 +7,12 @@ thin layers over it.
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmachine.errors import ModelError, UsageError
-from ragmachine.models import Answer, Hit, IndexReport, SearchResult
+from ragmachine.models import Answer, IndexReport, SearchResult
 from ragmachine.settings import MAX_K, Settings, check_value, load_settings
 
 if TYPE_CHECKING:
@@ -23,21 +21,8 @@ if TYPE_CHECKING:
     from ragmachine.index.reader import Index
     from ragmachine.index.store import IndexStore
     from ragmachine.llm.ollama import OllamaChat
-    from ragmachine.retrieval.cache import QueryCache
     from ragmachine.retrieval.expand import SynonymExpander
-    from ragmachine.retrieval.lexical import LexicalRetriever, Scored
-
-STRATEGY = "lexical"
-
-
-@dataclass(slots=True)
-class _Opened:
-    """One generation, opened, with what was built over it."""
-
-    generation: str
-    index: Index
-    retriever: LexicalRetriever
-    cache: QueryCache
+    from ragmachine.retrieval.searcher import Searcher
 
 
 class RagPipeline:
@@ -60,7 +45,7 @@ class RagPipeline:
             raise ValueError("give settings or overrides, not both")
         self.settings = settings or load_settings(overrides)
         self.use_cache = use_cache
-        self._opened: _Opened | None = None
+        self._opened: Searcher | None = None
         self._store: IndexStore | None = None
         self._chat: OllamaChat | None = None
         self._expander: SynonymExpander | None = None
@@ -93,7 +78,7 @@ class RagPipeline:
         Raises: CorpusError, IndexationError, IndexBusyError, StorageError.
         """
         from ragmachine.index.build import build_index
-        from ragmachine.index.request import BuildRequest, Shape
+        from ragmachine.index.request import BuildRequest, Shape, locate
 
         settings = self.settings
         root, display_root = locate(path or settings.target_dir, settings.project_root)
@@ -117,16 +102,7 @@ class RagPipeline:
         Raises: IndexMissingError, IndexCorruptError, IndexVersionError, UsageError.
         """
         k = self._checked_k(k)
-        opened = self._open()
-        started = time.perf_counter()
-        terms = opened.index.tokenizer.query_terms(query)
-        expansions = self._expansions(query, opened) if terms else []
-        scored, is_cached = self._ranked(opened, terms, expansions, k)
-        hits = self._hits(opened.index, scored, terms)
-        elapsed_ms = (time.perf_counter() - started) * 1000
-        total = opened.index.chunk_count
-        notice = "" if hits else _why_empty(query, terms, total)
-        return SearchResult(query, STRATEGY, hits, total, elapsed_ms, notice, is_cached)
+        return self._open().search(query, k)
 
     def answer(
         self, query: str, k: int | None = None, *, on_token: Callable[[str], None] | None = None
@@ -227,72 +203,47 @@ class RagPipeline:
         """
         return self._open().index
 
-    def _open(self) -> _Opened:
+    def _open(self) -> Searcher:
+        generation = self.store.require_current()
+        if self._opened is None or self._opened.index.folder != generation:
+            self._opened = self._searcher()
+        return self._opened
+
+    def _searcher(self) -> Searcher:
+        from ragmachine import __version__
         from ragmachine.index.reader import open_index
         from ragmachine.retrieval.cache import QueryCache
         from ragmachine.retrieval.lexical import LexicalRetriever, LexicalWeights
+        from ragmachine.retrieval.searcher import Searcher
 
-        generation = self.store.require_current()
-        if self._opened is None or self._opened.generation != generation:
-            index = open_index(self.store)
-            settings = self.settings
-            weights = LexicalWeights(
-                file=settings.file_weight,
-                passage=settings.passage_weight,
-                name=settings.name_weight,
-                support=settings.support_factor,
-                documentation=settings.documentation_factor,
-                candidates=settings.candidates,
-            )
-            entries = settings.cache_entries if self.use_cache else 0
-            cache = QueryCache(self.store.path("query_cache.json"), index.content_id, entries)
-            self._opened = _Opened(index.folder, index, LexicalRetriever(index, weights), cache)
-        return self._opened
-
-    def _ranked(
-        self, opened: _Opened, terms: Sequence[str], expansions: Sequence[str], k: int
-    ) -> tuple[list[Scored], bool]:
-        """Ranked chunks from the cache or the retriever, and whether the cache had them."""
-        from ragmachine.retrieval.lexical import weighted_terms
-
-        if not terms:
-            return [], False
+        index = open_index(self.store)
         settings = self.settings
-        weights = opened.retriever.weights
-        key = opened.cache.key(
-            STRATEGY, k, list(terms), list(expansions), settings.expand_weight, weights
+        weights = LexicalWeights(
+            file=settings.file_weight,
+            passage=settings.passage_weight,
+            name=settings.name_weight,
+            support=settings.support_factor,
+            documentation=settings.documentation_factor,
+            candidates=settings.candidates,
         )
-        cached = opened.cache.get(key)
-        if cached is not None:
-            return cached, True
-        weighted = weighted_terms(terms, expansions, settings.expand_weight)
-        scored = opened.retriever.search(weighted, k)
-        opened.cache.put(key, scored)
-        return scored, False
+        entries = settings.cache_entries if self.use_cache else 0
+        return Searcher(
+            index,
+            LexicalRetriever(index, weights),
+            QueryCache(self.store.path("query_cache.json"), index.generation, entries),
+            expand=self._synonyms if settings.expand else None,
+            expand_weight=settings.expand_weight,
+            release=__version__,
+        )
 
-    def _hits(
-        self, index: Index, scored: Sequence[Scored], terms: Sequence[str]
-    ) -> tuple[Hit, ...]:
-        wanted = set(terms)
-        hits = []
-        for rank, item in enumerate(scored, start=1):
-            chunk = index.chunk(item.chunk)
-            found = tuple(sorted(wanted.intersection(index.tokenizer.terms(chunk.text))))
-            hits.append(Hit(rank, item.score, chunk, item.stages, found))
-        return tuple(hits)
-
-    def _expansions(self, query: str, opened: _Opened) -> list[str]:
-        """Index terms of the model's synonyms; none when it is off or absent."""
-        if not self.settings.expand:
-            return []
+    def _synonyms(self, query: str) -> list[str]:
+        """Words the model offers for a query; none when it is absent."""
         if self._expander is None:
             from ragmachine.retrieval.expand import SynonymExpander
 
             path = Path(self.store.path("expansions.json"))
             self._expander = SynonymExpander(self._ask, cache_path=path, model=self.settings.model)
-        tokenizer = opened.index.tokenizer
-        words = self._expander.expand(query)
-        return list(dict.fromkeys(term for word in words for term in tokenizer.query_terms(word)))
+        return self._expander.expand(query)
 
     def _ask(self, prompt: str) -> str:
         from ragmachine.llm.chat import Message
@@ -329,36 +280,7 @@ class RagPipeline:
 
     def _checked_k(self, k: int | None) -> int:
         if k is None:
-            return self.settings.k
+            k = self.settings.k
         if isinstance(k, bool) or not isinstance(k, int):
             raise UsageError(f"k must be a whole number, not {k!r}")
         return min(int(check_value("k", k)), MAX_K)
-
-
-def locate(path: str | os.PathLike[str], project_root: str) -> tuple[str, str]:
-    """(where a corpus is, how its paths are written).
-
-    A relative path is looked for from the current folder, then from the project root. Inside the
-    project root paths are written relative to it, links in the way it was given kept; elsewhere
-    they are absolute.
-    """
-    given = os.path.expanduser(os.fspath(path))
-    absolute = os.path.abspath(given)
-    if not os.path.isabs(given) and not os.path.exists(absolute):
-        absolute = os.path.abspath(os.path.join(project_root, given))
-    for root in (os.path.abspath(project_root), os.path.realpath(project_root)):
-        for candidate in (absolute, os.path.realpath(absolute)):
-            if os.path.commonpath([root, candidate]) == root:
-                relative = os.path.relpath(candidate, root)
-                return absolute, "" if relative == "." else relative.replace(os.sep, "/")
-    return absolute, absolute.replace(os.sep, "/")
-
-
-def _why_empty(query: str, terms: Sequence[str], total: int) -> str:
-    if not query.strip():
-        return "the query is empty: there is nothing to look for"
-    if not total:
-        return "the index is empty: no file in it held text"
-    if not terms:
-        return "the query holds only words that occur everywhere: name what you look for"
-    return "no evidence: none of the query's words occurs in the index"

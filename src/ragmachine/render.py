@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from ragmachine.errors import StorageError
 from ragmachine.models import Answer, Chunk, Hit, IndexReport, SearchResult
 
 if TYPE_CHECKING:
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 _PREVIEW_LINES = 2
 _PREVIEW_CHARS = 110
 _MAX_PROBLEMS_SHOWN = 10
-# what a terminal would obey: control characters of indexed text are shown, never sent
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# What a terminal would obey, C1 controls and reversals of the writing direction among it: indexed
+# text is shown, never sent.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _WORD = re.compile(r"[\w+#.-]*\w[+#]*")
 
 
@@ -30,45 +32,58 @@ class Console:
     def __init__(self, out: TextIO | None = None, project_root: str = "") -> None:
         self.out = out or sys.stdout
         self.project_root = project_root
-        is_terminal = self.out.isatty()
-        self.has_colour = is_terminal and not os.environ.get("NO_COLOR")
-        self.has_links = self.has_colour and os.environ.get("TERM") != "dumb"
-        self._has_streamed = False
+        is_obeying = self.out.isatty() and os.environ.get("TERM", "dumb") not in ("", "dumb")
+        self.has_colour = self.has_links = is_obeying and not os.environ.get("NO_COLOR")
+        self._streamed = ""
 
     def line(self, text: str = "") -> None:
-        """Print a line; characters the stream cannot encode are replaced."""
-        encoding = self.out.encoding or "utf-8"
-        self.out.write(text.encode(encoding, "replace").decode(encoding) + "\n")
+        """Print text, cleaned of what a terminal would obey, and end the line."""
+        self._write(clean(text, keep_newlines=True) + "\n")
 
     def json(self, document: dict[str, Any]) -> None:
-        """Print one JSON document."""
+        """Print one JSON document; control characters are escaped, so nothing is lost."""
         is_utf8 = (self.out.encoding or "").lower().replace("-", "") == "utf8"
         text = json.dumps(document, ensure_ascii=not is_utf8, indent=2)
-        self.out.write(text.encode("utf-8", "replace").decode("utf-8") + "\n")
+        self._write(_CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
+
+    def _write(self, text: str) -> None:
+        """Print as is; characters that the stream cannot encode become question marks.
+
+        Raises: StorageError: the stream cannot be written, e.g. a full disk behind it.
+        """
+        encoding = self.out.encoding or "utf-8"
+        with output_errors():
+            self.out.write(text.encode(encoding, "replace").decode(encoding))
 
     def hits(self, result: SearchResult, tokenizer: Tokenizer) -> None:
         """Rank, score, place, symbol or section and a two-line preview of every hit."""
         for hit in result.hits:
             chunk = hit.chunk
             label = f"  {self._dim(clean(chunk.label))}" if chunk.label else ""
-            self.line(f"{hit.rank:>3}  {hit.score:7.2f}  {self._place(chunk)}{label}")
+            self._write(f"{hit.rank:>3}  {hit.score:7.2f}  {self._place(chunk)}{label}\n")
             for text in preview(hit, tokenizer, self._mark if self.has_colour else _brackets):
-                self.line(f"              {text}")
+                self._write(f"              {text}\n")
         if not result.hits:
             self.line("no hits")
 
     def answer(self, answer: Answer) -> None:
-        """The answer, unless it was streamed already, and the lines behind it."""
-        self.line("" if self._has_streamed else clean(answer.text, keep_newlines=True))
+        """The answer, unless it was streamed just so, and the lines behind it."""
+        if self._streamed.strip() != answer.text.strip():
+            if self._streamed:
+                self.line("\n\nAfter checking:")
+            self.line(answer.text)
+        else:
+            self.line()
         if answer.citations:
             self.line("\nCited:")
             for citation in answer.citations:
                 place = f"{citation.file_path}:{citation.first_line}-{citation.last_line}"
-                self.line(f"  [{citation.number}] {self._link(place, citation.file_path)}")
+                link = self._link(clean(place), citation.file_path)
+                self._write(f"  [{citation.number}] {link}\n")
         elif answer.result.hits:
             self.line("\nRead:")
             for hit in answer.result.hits[:5]:
-                self.line(f"  {self._place(hit.chunk)}")
+                self._write(f"  {self._place(hit.chunk)}\n")
 
     def stream(self) -> Callable[[str], None] | None:
         """A receiver of the model's text on a terminal; None where output is not watched."""
@@ -76,11 +91,15 @@ class Console:
             return None
 
         def show(piece: str) -> None:
-            self._has_streamed = True
-            self.out.write(clean(piece, keep_newlines=True))
+            self._streamed += piece
+            self._write(clean(piece, keep_newlines=True))
             self.out.flush()
 
         return show
+
+    def notice(self, text: str) -> None:
+        """A line on stderr for the person at the terminal."""
+        print(clean(text), file=sys.stderr)  # noqa: T201
 
     def report(self, report: IndexReport, index_dir: str) -> None:
         """What an indexing run did."""
@@ -93,10 +112,10 @@ class Console:
             counted = ", ".join(f"{count} {reason}" for reason, count in report.skipped.items())
             self.line(f"left out: {counted}")
         for path, reason in report.problems[:_MAX_PROBLEMS_SHOWN]:
-            print(f"warning: {clean(path)}: {clean(reason)}", file=sys.stderr)  # noqa: T201
+            self.notice(f"warning: {path}: {reason}")
         more = len(report.problems) - _MAX_PROBLEMS_SHOWN
         if more > 0:
-            print(f"warning: and {more} more, in the manifest", file=sys.stderr)  # noqa: T201
+            self.notice(f"warning: and {more} more, in the manifest")
 
     @contextlib.contextmanager
     def progress(self, what: str, *, unit: str, quiet: bool) -> Iterator[Callable[..., None]]:
@@ -137,13 +156,21 @@ def _brackets(text: str) -> str:
     return f"[{text}]"
 
 
+@contextlib.contextmanager
+def output_errors() -> Iterator[None]:
+    """Say that stdout cannot be written; a reader that has gone stays a BrokenPipeError."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise StorageError(f"the output cannot be written: {error.strerror or error}") from error
+
+
 def clean(text: str, *, keep_newlines: bool = False) -> str:
     """Text that a terminal shows and never obeys; tabs become spaces."""
-    text = text.replace("\t", "    ")
-    if keep_newlines:
-        text = text.replace("\r\n", "\n")
-        return "\n".join(_CONTROL.sub("\ufffd", line) for line in text.split("\n"))
-    return _CONTROL.sub("\ufffd", text.replace("\n", " "))
+    text = text.replace("\t", "    ").replace("\r\n", "\n")
+    return _CONTROL.sub("\ufffd", text if keep_newlines else text.replace("\n", " "))
 
 
 def preview(hit: Hit, tokenizer: Tokenizer, mark: Callable[[str], str]) -> list[str]:

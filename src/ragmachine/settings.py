@@ -64,11 +64,19 @@ class Settings:
 FIELDS = {field.name: field for field in dataclasses.fields(Settings)}
 
 
-def check_value(name: str, value: Any) -> Any:
-    """A setting's value within its range.
+_TYPES = {"str": (str, os.PathLike), "int": (int,), "float": (int, float), "bool": (bool,)}
+_KINDS = {"str": "text", "int": "a whole number", "float": "a number", "bool": "True or False"}
 
-    Raises: UsageError: out of range or not one of the choices.
+
+def check_value(name: str, value: Any) -> Any:
+    """A setting's value, of its type and within its range.
+
+    Raises: UsageError: another type, out of range, not one of the choices.
     """
+    kind = str(FIELDS[name].type)
+    is_wrong = not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "bool")
+    if is_wrong or value != value:  # only nan differs from itself
+        raise UsageError(f"{name} must be {_KINDS[kind]}, not {value!r}")
     known = FIELDS[name].metadata
     low, high, choices = known["low"], known["high"], known["choices"]
     if choices and value not in choices:
@@ -76,7 +84,7 @@ def check_value(name: str, value: Any) -> Any:
     if (low is not None and value < low) or (high is not None and value > high):
         bounds = f"at least {low}" if high is None else f"between {low} and {high}"
         raise UsageError(f"{name} must be {bounds}, not {value}")
-    return value
+    return os.fspath(value) if kind == "str" else value
 
 
 def load_settings(
@@ -91,21 +99,20 @@ def load_settings(
     """
     env = os.environ if environment is None else environment
     given = {name: value for name, value in (overrides or {}).items() if value is not None}
-    unknown = given.keys() - FIELDS.keys()
-    if unknown:
-        raise UsageError(f"there is no setting {sorted(unknown)[0]!r}")
+    for name, value in given.items():
+        if name not in FIELDS:
+            raise UsageError(f"there is no setting {name!r}")
+        given[name] = check_value(name, value)
     variables = {name: value for name, value in env.items() if name.startswith(ENV_PREFIX)}
     root = _project_root(given.get("project_root") or variables.get("RAG_PROJECT_ROOT"))
-    files = [path for path in (_user_config(env), root / CONFIG_FILE) if path and path.is_file()]
+    candidates = (_user_config(env), root / CONFIG_FILE)
+    files = [path for path in candidates if os.path.isfile(path)]
     lower: dict[str, Any] = {}
     if variables or files:
         from ragmachine.settings_sources import read_sources
 
-        lower = read_sources(Settings, files, variables)
-    values = {**lower, **given}
-    for name, value in values.items():
-        check_value(name, value)
-    settings = Settings(**values)
+        lower = read_sources(Settings, files, variables, check_value)
+    settings = Settings(**{**lower, **given})
     if settings.overlap >= settings.max_chunk_size:
         raise UsageError(
             f"overlap must be smaller than max_chunk_size ({settings.max_chunk_size}),"
@@ -116,6 +123,7 @@ def load_settings(
         project_root=str(root),
         index_dir=_resolve(settings.index_dir, root) or str(_default_index_dir(root)),
         target_dir=settings.target_dir or str(root / DEFAULT_CORPUS),
+        k=min(settings.k, MAX_K),
     )
 
 
@@ -140,10 +148,12 @@ def _resolve(path: str, root: Path) -> str:
     return os.path.join(root, os.path.expanduser(path)) if path else ""
 
 
-def _user_config(env: Mapping[str, str]) -> Path | None:
+def _user_config(env: Mapping[str, str]) -> Path:
     """The user's config file: ``$XDG_CONFIG_HOME/ragmachine/ragmachine.toml`` and its likes."""
     if sys.platform == "linux":  # the common case without importing platformdirs (30 ms)
-        base = env.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+        base = env.get("XDG_CONFIG_HOME", "")
+        if not os.path.isabs(base):  # its specification: a relative one is to be ignored
+            base = os.path.join(env.get("HOME") or os.path.expanduser("~"), ".config")
         return Path(base) / "ragmachine" / CONFIG_FILE
     from platformdirs import user_config_path
 

@@ -8,13 +8,18 @@ limit and do not overlap unless asked to.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_BLANK = " \t\r\n\f\v\ufeff"
+# whitespace as `str.isspace` has it, and the byte order mark
+_BLANK = (
+    " \t\n\v\f\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
+    "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
+_CRUMBS_PER_CHUNK = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +67,15 @@ class Block:
         start, end: character offsets, end exclusive; the blocks of a document tile it.
         context: where it stands.
         children: a finer tiling of the same range, used when the block exceeds the limit.
-        is_anchor: opens something too large for one chunk, so that what comes before it is not
-            packed together with its first lines.
+        is_lead: introduces what follows (a heading, a signature, a comment above a definition) and
+            shares its chunk.
     """
 
     start: int
     end: int
     context: NodeContext = TEXT
     children: tuple[Block, ...] = ()
-    is_anchor: bool = False
+    is_lead: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +104,31 @@ class LineMap:
         """Offset at which a line, counted from 1, starts; the text's end beyond the last."""
         return self.starts[line - 1] if line <= len(self.starts) else self.end
 
+    def line_of(self, offset: int) -> int:
+        """The line, counted from 1, that holds an offset."""
+        return bisect_right(self.starts, offset)
+
+
+@dataclass(slots=True)
+class _Unit:
+    """A block, or a part of one, that fits the limit; without outer blank lines.
+
+    Attributes:
+        start, end: character offsets, end exclusive.
+        contexts: of the blocks it was made of, in order.
+        source: the block it stands for, to be cut finer where a lead needs room.
+        is_lead: as in `Block`.
+        is_anchor: opens something too large for one chunk, so that what comes before it is not
+            packed together with its first lines.
+    """
+
+    start: int
+    end: int
+    contexts: list[NodeContext]
+    source: Block
+    is_lead: bool = False
+    is_anchor: bool = False
+
 
 @dataclass(frozen=True, slots=True)
 class ChunkBuilder:
@@ -122,72 +152,91 @@ class ChunkBuilder:
 
     def build(self, text: str, blocks: Sequence[Block]) -> list[Piece]:
         """Chunks of a document, in order, without leading or trailing blank lines."""
-        units: list[Block] = []
+        units: list[_Unit] = []
         for block in blocks:
-            self._fit(text, block, units)
-        pieces = self._pack(text, units)
+            self._fit(text, block, self.max_chars, units)
+        pieces = self._pack(self._with_leads(text, units))
         return self._overlapped(text, pieces) if self.overlap_chars else pieces
 
-    def _fit(self, text: str, block: Block, units: list[Block]) -> None:
-        """Append the block, or as many smaller ones as the limit makes of it."""
-        if block.end - block.start <= self.max_chars:
-            units.append(block)
-        elif block.children:
-            first = len(units)
+    def _fit(self, text: str, block: Block, limit: int, units: list[_Unit]) -> None:
+        """Append the block, or as many smaller units as the limit makes of it."""
+        start, end = _trim(text, block.start, block.end)
+        if start == end:
+            return
+        if end - start <= limit:
+            units.append(_Unit(start, end, [block.context], block, block.is_lead))
+            return
+        first = len(units)
+        if block.children:
             for child in block.children:
-                self._fit(text, child, units)
-            # a definition too large for one chunk starts a chunk of its own
-            units[first] = replace(units[first], is_anchor=True)
-        else:
-            # leave room for the overlap, so that repeated lines do not break the limit
-            limit = self.max_chars - self.overlap_chars
-            units.extend(
-                Block(start, end, block.context)
-                for start, end in cut_lines(text, block.start, block.end, limit)
-            )
+                self._fit(text, child, limit, units)
+            # a definition or section too large for one chunk starts a chunk of its own
+            before = units[first - 1].contexts[-1] if first else None
+            units[first].is_anchor = before != units[first].contexts[0]
+            return
+        # leave room for the overlap, so that repeated lines do not break the limit
+        for from_, to in cut_without_crumbs(text, start, end, max(1, limit - self.overlap_chars)):
+            from_, to = _trim(text, from_, to)
+            if from_ < to:
+                part = Block(from_, to, block.context)
+                units.append(_Unit(from_, to, [block.context], part))
+        units[-1].is_lead = block.is_lead
 
-    def _pack(self, text: str, units: Sequence[Block]) -> list[Piece]:
-        pieces: list[Piece] = []
-        start = end = -1
-        contexts: list[NodeContext] = []
-        for unit in units:
-            if contexts and self._joins(text, start, end, unit):
-                end = unit.end
+    def _with_leads(self, text: str, units: list[_Unit]) -> list[_Unit]:
+        """Join each lead to what it introduces, which is cut finer where both are too large."""
+        result: list[_Unit] = []
+        pending = units[::-1]
+        lead: _Unit | None = None
+        while pending:
+            unit = pending.pop()
+            if lead is not None:
+                room = self.max_chars - (unit.start - lead.start)
+                if unit.end - lead.start <= self.max_chars:
+                    unit = _merged(lead, unit)
+                elif 4 * room >= self.max_chars:
+                    parts: list[_Unit] = []
+                    self._fit(text, unit.source, room, parts)
+                    parts[0].is_anchor = unit.is_anchor
+                    pending.extend(reversed(parts))
+                    continue
+                else:  # a long lead stands by itself
+                    result.append(lead)
+                lead = None
+            if unit.is_lead:
+                lead = unit
             else:
-                self._close(text, start, end, contexts, pieces)
-                start, end, contexts = unit.start, unit.end, []
-            if unit.context not in contexts:
-                contexts.append(unit.context)
-        self._close(text, start, end, contexts, pieces)
+                result.append(unit)
+        if lead is not None:
+            result.append(lead)
+        return result
+
+    def _pack(self, units: Sequence[_Unit]) -> list[Piece]:
+        pieces: list[Piece] = []
+        open_: _Unit | None = None
+        for unit in units:
+            if open_ is not None and self._joins(open_, unit):
+                open_.end = unit.end
+                open_.contexts += [c for c in unit.contexts if c not in open_.contexts]
+                continue
+            if open_ is not None:
+                pieces.append(Piece(open_.start, open_.end, tuple(open_.contexts)))
+            open_ = unit
+        if open_ is not None:
+            pieces.append(Piece(open_.start, open_.end, tuple(open_.contexts)))
         return pieces
 
-    def _joins(self, text: str, start: int, end: int, unit: Block) -> bool:
+    def _joins(self, open_: _Unit, unit: _Unit) -> bool:
         """Whether a unit is packed onto the open chunk."""
-        joined = unit.end - start
-        if joined <= self.target_chars and not unit.is_anchor:
+        joined = unit.end - open_.start
+        if joined > self.max_chars:
+            return False
+        # a crumb (a bracket, a stray line) never takes a chunk of its own
+        crumb = self.max_chars // _CRUMBS_PER_CHUNK
+        if open_.end - open_.start <= crumb:
             return True
-        # a crumb (a bracket, a lone heading, a blank run) never takes a chunk of its own
-        crumb = self.max_chars // 25
-        if len(text[start:end].strip(_BLANK)) <= crumb:
-            return joined <= self.max_chars
-        return joined <= self.max_chars and len(text[unit.start : unit.end].strip(_BLANK)) <= crumb
-
-    @staticmethod
-    def _close(
-        text: str, start: int, end: int, contexts: list[NodeContext], pieces: list[Piece]
-    ) -> None:
-        """Emit the open chunk without its outer blank lines; nothing when it is all blank."""
-        if not contexts:
-            return
-        body = text[start:end]
-        stripped = body.lstrip(_BLANK)
-        if not stripped:
-            return
-        lead = len(body) - len(stripped)
-        # keep the indentation of the first line: go back to where that line starts
-        line_start = max(body.rfind("\n", 0, lead), body.rfind("\r", 0, lead)) + 1
-        tail = len(body.rstrip(_BLANK))
-        pieces.append(Piece(start + line_start, start + tail, tuple(contexts)))
+        if unit.is_anchor:
+            return False
+        return joined <= self.target_chars or unit.end - unit.start <= crumb
 
     def _overlapped(self, text: str, pieces: Sequence[Piece]) -> list[Piece]:
         """Extend each chunk backwards over whole lines of the one before it."""
@@ -197,8 +246,29 @@ class ChunkBuilder:
             room = min(self.overlap_chars, self.max_chars - (piece.end - piece.start))
             earliest = max(before.start, piece.start - room)
             start = next_line_start(lines, earliest, piece.start)
-            result.append(Piece(start, piece.end, piece.contexts))
+            start, end = _trim(text, start, max(start, before.end))
+            result.append(Piece(start if start < end else piece.start, piece.end, piece.contexts))
         return result
+
+
+def _merged(lead: _Unit, unit: _Unit) -> _Unit:
+    contexts = [*lead.contexts, *(c for c in unit.contexts if c not in lead.contexts)]
+    is_anchor = lead.is_anchor or unit.is_anchor
+    return _Unit(lead.start, unit.end, contexts, unit.source, unit.is_lead, is_anchor)
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
+    """The range without its outer blank lines; empty when it is all blank.
+
+    The indentation of the first line stays: the range goes back to where that line starts.
+    """
+    body = text[start:end]
+    stripped = body.lstrip(_BLANK)
+    if not stripped:
+        return start, start
+    lead = len(body) - len(stripped)
+    line_start = max(body.rfind("\n", 0, lead), body.rfind("\r", 0, lead)) + 1
+    return start + line_start, start + lead + len(stripped.rstrip(_BLANK))
 
 
 def next_line_start(lines: Sequence[int], offset: int, limit: int) -> int:
@@ -227,3 +297,41 @@ def cut_lines(text: str, start: int, end: int, limit: int) -> list[tuple[int, in
     if start < end:
         ranges.append((start, end))
     return ranges
+
+
+def cut_without_crumbs(text: str, start: int, end: int, limit: int) -> list[tuple[int, int]]:
+    """As `cut_lines`, but the last two ranges share evenly what would leave the last one small.
+
+    So no closing bracket is left over, nor an opening one before a line that is cut anyway.
+    """
+    ranges = []
+    while end - start > limit:
+        rest = end - start - limit
+        fair = start + (limit if rest > limit // 4 else (end - start) // 2)
+        cut = _cut_near(text, start, fair, start + limit)
+        ranges.append((start, cut))
+        start = cut
+    ranges.append((start, end))
+    return ranges
+
+
+def _cut_near(text: str, start: int, fair: int, last: int) -> int:
+    """The first line end in fair..last, else the last one before, else a place within the line."""
+    low = max(fair, start + 1)
+    found = _LINE_END.search(text, low - 1, last)
+    if found and not _parts_line_end(text, found.end()):
+        return found.end()
+    cut = max(text.rfind("\n", start, low - 1), text.rfind("\r", start, low - 1)) + 1
+    if cut > start and not _parts_line_end(text, cut):
+        is_crumb = cut - start <= (last - start) // _CRUMBS_PER_CHUNK
+        if not is_crumb or _LINE_END.search(text, last, cut + last - start):
+            return cut
+    cut = text.rfind(" ", max(start, low - (last - start) // 5), low) + 1 or low
+    if _parts_line_end(text, cut):
+        cut += -1 if cut > start + 1 else 1
+    return min(cut, last)
+
+
+def _parts_line_end(text: str, offset: int) -> bool:
+    """Whether an offset parts a CR LF pair."""
+    return text[offset - 1 : offset + 1] == "\r\n"

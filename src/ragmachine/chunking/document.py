@@ -31,7 +31,7 @@ class ChunkedDocument:
     problem: str = ""
 
 
-def _chunker_of(file_type: str) -> Callable[[str], list[Block]] | None:
+def _chunker_of(file_type: str) -> Callable[[str, int], list[Block]] | None:
     """The parser of a type, imported when first needed; None where lines are all there is."""
     if file_type == "python":
         from ragmachine.chunking.python_ast import python_blocks
@@ -51,20 +51,22 @@ def chunk_document(
     file_type = file_type_of(path)
     target = min(_TARGET_CHARS.get(file_type, _DEFAULT_TARGET_CHARS), max_chars)
     builder = ChunkBuilder(max_chars, target, overlap_chars)
-    blocks, problem = _blocks(text, file_type)
+    blocks, problem = _blocks(text, file_type, max_chars)
     return ChunkedDocument(file_type, builder.build(text, blocks), problem)
 
 
-def _blocks(text: str, file_type: str) -> tuple[list[Block], str]:
+def _blocks(text: str, file_type: str, max_chars: int) -> tuple[list[Block], str]:
     chunker = _chunker_of(file_type)
     if chunker is None:
         return line_blocks(text), ""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a corpus's own SyntaxWarnings are not ours to print
-            return chunker(text), ""
+            return chunker(text, max_chars), ""
     except SyntaxError as error:
-        problem = f"not parsed as {file_type} (line {error.lineno}: {error.msg}): cut by lines"
-    except (ValueError, RecursionError, MemoryError) as error:
-        problem = f"not parsed as {file_type} ({error or type(error).__name__}): cut by lines"
-    return line_blocks(text), problem
+        reason = f"line {error.lineno}: {error.msg}" if error.lineno else error.msg
+    except (RecursionError, MemoryError):
+        reason = "nested too deeply"
+    except ValueError as error:
+        reason = str(error)
+    return line_blocks(text), f"not parsed as {file_type} ({reason}): cut by lines"

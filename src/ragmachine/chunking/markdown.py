@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -13,10 +15,37 @@ from markdown_it.token import Token
 from ragmachine.chunking.builder import Block, LineMap, NodeContext
 
 _FRONT_MATTER = re.compile(
-    r"\ufeff?---[ \t]*(?:\r\n|\r|\n)(.*?)(?:\r\n|\r|\n)(?:---|\.\.\.)[ \t]*(?=\r|\n|$)", re.S
+    r"\ufeff?---[ \t]*(?:\r\n|\r|\n)(.*?)(?:\r\n|\r|\n)(?:---|\.\.\.)[ \t]*(?=\r|\n|\Z)", re.S
 )
-_TITLE = re.compile(r"^title:[ \t]*[\"']?(.*?)[\"']?[ \t]*$", re.M)
-_INLINE_NOISE = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|\{[#:][^}]*\}|<[^>]+>|[`*]")
+# What may stand in column 0 of a YAML mapping; anything else was prose between two rules.
+_YAML_LINE = re.compile(r"""(?:[ \t#\]}]|-[ \t]|["']?[\w.$-][^:#]*["']?[ \t]*:(?:[ \t]|\Z)|\Z)""")
+_TITLE = re.compile(r"""title:[ \t]*(["']?)(.*?)\1[ \t]*\Z""")
+_CODE_SPAN = re.compile(r"(`+)(.+?)\1(?!`)")
+_INLINE_NOISE = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|\{ ?[#:.][^}]*\}|</?[a-zA-Z][^<>]*>|\*+")
+# An introducing line, or the head of a MkDocs admonition or tab, whose body parses as code.
+_INTRO = re.compile(r"[:：]\**\Z|(?:\A|\n)(?:!!!|\?\?\?\+?|===)[ \t][^\n]*\Z")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_MAX_TITLE_CHARS = 300
+
+
+class _Element(NamedTuple):
+    """A block of the document.
+
+    Attributes:
+        start: its offset.
+        depth: inside how many list items and quotes it stands.
+        is_intro: a line such as "For example:" that needs what follows it.
+    """
+
+    start: int
+    depth: int
+    is_intro: bool = False
+
+
+class _Heading(NamedTuple):
+    start: int
+    level: int
+    title: str
 
 
 @cache
@@ -25,77 +54,142 @@ def _parser() -> MarkdownIt:
     return MarkdownIt("commonmark").enable("table").disable("inline")
 
 
-def markdown_blocks(text: str) -> list[Block]:
-    """Tile a document into sections; each section's children are its top-level elements."""
+def markdown_blocks(text: str, max_chars: int = 0) -> list[Block]:
+    """Tile a document into sections, a section into its elements, a list into its items.
+
+    Args:
+        text: the source.
+        max_chars: the limit of a chunk; blocks far below it are not cut any finer.
+    """
     lines = LineMap(text)
-    skipped, trail_root = _front_matter(text)
+    skipped, title = _front_matter(text)
     body = text.removeprefix("\ufeff")
     if skipped:
         # the parser would read `---` as a rule and the last key as a heading
         body = re.sub(r"[^\r\n]", " ", text[:skipped]) + text[skipped:]
     tokens = _parser().parse(body)
-    headings = _headings(tokens)
-    return _sections(text, lines, tokens, headings, trail_root)
+    elements = sorted(_elements(lines, tokens))
+    tiler = _Tiler(elements, max_chars // 2)
+    return list(_sections(len(text), list(_headings(lines, tokens)), title, tiler))
 
 
-def _front_matter(text: str) -> tuple[int, tuple[str, ...]]:
-    """End of the YAML front matter (0 without one), and its title as a breadcrumb."""
+def _front_matter(text: str) -> tuple[int, str]:
+    """End of the YAML front matter (0 without one), and its title."""
     match = _FRONT_MATTER.match(text)
     if not match:
-        return 0, ()
-    title = _TITLE.search(match.group(1))
-    return match.end(), (title.group(1),) if title and title.group(1) else ()
+        return 0, ""
+    lines = re.split(r"\r\n|\r|\n", match.group(1))
+    if not all(map(_YAML_LINE.match, lines)):
+        return 0, ""
+    titles = filter(None, map(_TITLE.match, lines))
+    return match.end(), next((title.group(2) for title in titles), "")
 
 
-def _headings(tokens: list[Token]) -> list[tuple[int, int, str]]:
-    """(line from 0, level, plain text) of each heading that is not inside a list or quote."""
-    found = []
+def _headings(lines: LineMap, tokens: list[Token]) -> Iterator[_Heading]:
+    """Each heading that is not inside a list or quote."""
     for opening, content in pairwise(tokens):
         if opening.type == "heading_open" and opening.level == 0 and opening.map:
-            title = _INLINE_NOISE.sub(r"\1", content.content).strip()
-            found.append((opening.map[0], int(opening.tag[1]), " ".join(title.split())))
-    return found
+            start = lines.start_of(opening.map[0] + 1)
+            yield _Heading(start, int(opening.tag[1]), _plain(content.content))
+
+
+def _plain(title: str) -> str:
+    """A heading as it is read: links by their text, no emphasis, attributes or tags."""
+    parts = []
+    position = 0
+    title = title[:_MAX_TITLE_CHARS]  # the patterns below look ahead to the end
+    for code in _CODE_SPAN.finditer(title):
+        parts += [_without_marks(title[position : code.start()]), code.group(2)]
+        position = code.end()
+    parts.append(_without_marks(title[position:]))
+    return " ".join("".join(parts).split())
+
+
+def _without_marks(text: str) -> str:
+    return _ESCAPE.sub(r"\1", _INLINE_NOISE.sub(r"\1", text))
+
+
+def _elements(lines: LineMap, tokens: list[Token]) -> Iterator[_Element]:
+    """Paragraphs, fences, tables, items, … ; a list is its items, a table or a fence is one."""
+    depth = 0
+    in_table = False
+    for index, token in enumerate(tokens):
+        kind = token.type
+        if kind in ("table_open", "table_close"):
+            in_table = token.nesting > 0
+        is_container = kind.startswith(("list_item", "blockquote"))
+        if token.nesting < 0:
+            depth -= is_container
+            continue
+        is_inner = kind == "inline" or (in_table and kind != "table_open")
+        if token.map and not is_inner and not kind.endswith("_list_open"):
+            is_intro = kind == "paragraph_open" and bool(_INTRO.search(tokens[index + 1].content))
+            yield _Element(lines.start_of(token.map[0] + 1), depth, is_intro)
+        depth += is_container
 
 
 def _sections(
-    text: str,
-    lines: LineMap,
-    tokens: list[Token],
-    headings: list[tuple[int, int, str]],
-    root: tuple[str, ...],
-) -> list[Block]:
-    starts = [lines.start_of(line + 1) for line, _, _ in headings]
-    bounds = [*starts, len(text)]
-    blocks: list[Block] = []
-    elements = _element_starts(lines, tokens)
+    end: int, headings: list[_Heading], front_title: str, tiler: _Tiler
+) -> Iterator[Block]:
+    bounds = [*(heading.start for heading in headings), end]
+    root = (front_title,) if front_title else ()
     if bounds[0] > 0:
-        intro = NodeContext("section", "", root)
-        blocks.append(_section(0, bounds[0], intro, elements))
-    trail: list[tuple[int, str]] = []
-    for index, (_, level, title) in enumerate(headings):
-        while trail and trail[-1][0] >= level:
+        yield tiler.section(0, bounds[0], NodeContext("section", "", root))
+    trail: list[_Heading] = []
+    for heading, (start, to) in zip(headings, pairwise(bounds), strict=True):
+        while trail and trail[-1].level >= heading.level:
             trail.pop()
-        parents = (*root, *(name for _, name in trail))
-        context = NodeContext("section", title, tuple(name for name in parents if name))
-        trail.append((level, title))
-        blocks.append(_section(bounds[index], bounds[index + 1], context, elements))
-    return blocks
+        names = (*root, *(parent.title for parent in trail))
+        if names[:1] == (heading.title,):  # the title of the front matter, written once more
+            names = ()
+        context = NodeContext("section", heading.title, tuple(name for name in names if name))
+        trail.append(heading)
+        yield tiler.section(start, to, context)
 
 
-def _section(start: int, end: int, context: NodeContext, elements: list[int]) -> Block:
-    """A section whose children start at its elements."""
-    first = bisect_right(elements, start)
-    cuts = [start, *elements[first : bisect_left(elements, end)], end]
-    children = tuple(Block(a, b, context) for a, b in pairwise(cuts))
-    return Block(start, end, context, children if len(children) > 1 else ())
+class _Tiler:
+    """Cuts ranges at the elements of the document."""
+
+    def __init__(self, elements: list[_Element], whole_chars: int) -> None:
+        self.elements = elements
+        self.whole_chars = whole_chars
+
+    def section(self, start: int, end: int, context: NodeContext) -> Block:
+        """A section as a block; its heading leads its first element, or the next section."""
+        children = self._tile(start, end, 0, context)
+        if not context.name:
+            return Block(start, end, context, children)
+        if len({element.start for element in self._inside(start, end)}) < 2:
+            return Block(start, end, context, is_lead=True)
+        if children:
+            heading = Block(start, children[0].end, context, is_lead=True)
+            children = (heading, *children[1:])
+        return Block(start, end, context, children)
+
+    def _tile(self, start: int, end: int, depth: int, context: NodeContext) -> tuple[Block, ...]:
+        """The range cut at the elements of one depth, each cut at those it holds."""
+        if end - start <= self.whole_chars:
+            return ()
+        inside = self._inside(start, end)
+        if not inside or inside[-1].start == start:
+            return ()
+        own = [element for element in inside if element.depth == depth]
+        if not own or own[0].start > start:
+            own.insert(0, _Element(start, depth))
+        bounds = pairwise([*(element.start for element in own), end])
+        tiles: list[Block] = []
+        for element, (from_, to) in zip(reversed(own), reversed(list(bounds)), strict=True):
+            tile = Block(from_, to, context, self._tile(from_, to, depth + 1, context))
+            if element.is_intro and tiles:  # whole with what it introduces, where that fits
+                tile = Block(from_, tiles[-1].end, context, (tile, tiles.pop()))
+            tiles.append(tile)
+        return tuple(reversed(tiles)) if len(tiles) > 1 else tiles[0].children
+
+    def _inside(self, start: int, end: int) -> list[_Element]:
+        """The elements that start in a range."""
+        first = bisect_left(self.elements, start, key=_start)
+        return self.elements[first : bisect_left(self.elements, end, key=_start)]
 
 
-def _element_starts(lines: LineMap, tokens: list[Token]) -> list[int]:
-    """Offsets of top-level elements, the items of a list one by one; a table or fence is one."""
-    starts = set()
-    for token in tokens:
-        is_element = token.level == 0 and not token.type.endswith("_list_open")
-        is_item = token.level == 1 and token.type == "list_item_open"
-        if token.map and token.nesting >= 0 and (is_element or is_item):
-            starts.add(lines.start_of(token.map[0] + 1))
-    return sorted(starts)
+def _start(element: _Element) -> int:
+    return element.start

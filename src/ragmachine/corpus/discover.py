@@ -8,26 +8,25 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pathspec import GitIgnoreSpec
-
+from ragmachine.corpus.ignore import IgnoreFile
 from ragmachine.errors import CorpusError
 
-IGNORE_FILES = (".gitignore", ".ragignore")
+# In the order in which they are asked: `.ragignore` has the last say wherever it stands.
+IGNORE_FILES = (".ragignore", ".gitignore")
 
 # Suffixes whose files are never text; anything unknown is decided by its bytes.
 BINARY_SUFFIXES = frozenset(
     """
-    7z a avi bin bmp bz2 class dat db dll dylib eot exe flac gguf gif gz h5 ico jar jpeg jpg lib
-    mkv mov mp3 mp4 npy npz o obj ogg onnx otf parquet pdf pickle pkl png pt pth pyc pyd rar
-    safetensors so sqlite svgz tar tgz tif tiff ttf wasm wav webm webp whl woff woff2 xls xlsx
-    xz zip zst docx pptx
+    7z a avi bmp bz2 class dll docx dylib eot exe flac gguf gif gz h5 ico jar jpeg jpg mkv mov mp3
+    mp4 npy npz o ogg onnx otf parquet pdf pickle pkl png pptx pt pth pyc pyd rar safetensors so
+    sqlite svgz tar tgz tif tiff ttf wasm wav webm webp whl woff woff2 xls xlsx xz zip zst
     """.split()
 )
 LOCK_FILES = frozenset(
     """
-    package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lockb poetry.lock uv.lock
-    pdm.lock Pipfile.lock conda-lock.yml Cargo.lock Gemfile.lock composer.lock go.sum flake.lock
-    mix.lock packages.lock.json
+    package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock
+    poetry.lock uv.lock pdm.lock pixi.lock Pipfile.lock conda-lock.yml Cargo.lock Gemfile.lock
+    Podfile.lock composer.lock go.sum flake.lock mix.lock pubspec.lock packages.lock.json
     """.split()
 )
 # Folders that tools fill; a dot folder is skipped anyway, bar the two that people write in.
@@ -39,8 +38,11 @@ NOISE_FOLDERS = frozenset(
 )
 KEPT_DOT_FOLDERS = frozenset({".github", ".buildkite", ".gitlab", ".circleci"})
 KEPT_DOT_FILES = frozenset({".env.example", ".pre-commit-config.yaml"})
-GENERATED_SUFFIXES = (".min.js", ".min.css", ".map", ".egg-info", ".pb.go", "_pb2.py", "_pb2.pyi")
-GENERATED_NAMES = frozenset({"PKG-INFO", "SOURCES.txt"})
+GENERATED_SUFFIXES = (
+    ".min.js", ".min.mjs", ".min.css", ".js.map", ".mjs.map", ".css.map", ".ts.map", ".egg-info",
+    ".pb.go", "_pb2.py", "_pb2.pyi", "_pb2_grpc.py",
+)  # fmt: skip
+GENERATED_NAMES = frozenset({"PKG-INFO"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +79,24 @@ class Discovery:
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """Ignore files in force in a folder: (folder relative to the root, spec), outermost first."""
+    """Ignore files in force in a folder, in the order in which they are asked.
 
-    specs: tuple[tuple[str, GitIgnoreSpec], ...] = ()
+    Attributes:
+        files: (rank of its name, minus its depth, its folder with a final slash, its patterns).
+    """
 
-    def ignores(self, path: str, is_folder: bool) -> bool:
-        """Whether the last matching pattern, innermost file first, ignores the path."""
-        for base, spec in reversed(self.specs):
-            local = path[len(base) + 1 :] if base else path
-            verdict = spec.check_file(local + "/" if is_folder else local).include
+    files: tuple[tuple[int, int, str, IgnoreFile], ...] = ()
+
+    def with_file(self, name: str, base: str, patterns: IgnoreFile) -> _Rules:
+        """These rules and those of one more file."""
+        prefix = f"{base}/" if base else ""
+        own = (IGNORE_FILES.index(name), -prefix.count("/"), prefix, patterns)
+        return _Rules(tuple(sorted((*self.files, own), key=lambda file: file[:2])))
+
+    def ignores(self, path: str, *, is_folder: bool) -> bool:
+        """Whether the first file that mentions the path ignores it."""
+        for _, _, prefix, patterns in self.files:
+            verdict = patterns.verdict(path[len(prefix) :], is_folder=is_folder)
             if verdict is not None:
                 return verdict
         return False
@@ -103,17 +114,16 @@ def discover(root: str, *, max_file_bytes: int) -> Discovery:
     Raises: CorpusError: the root does not exist or cannot be listed.
     """
     found = Discovery()
+    walk = _Walk(root, max_file_bytes, found)
     if os.path.isfile(root):
-        info = os.stat(root)
-        found.files.append(SourceFile(os.path.basename(root), root, info.st_size, info.st_mtime_ns))
-        return found
-    if not os.path.isdir(root):
+        walk.take_root()
+    elif os.path.isdir(root):
+        walk.run()
+    else:
         raise CorpusError(
             f"there is no folder {root}",
             remedy="name one with --target_dir, or fetch the reference corpus: `make corpus`",
         )
-    walk = _Walk(root, max_file_bytes, found)
-    walk.run()
     found.files.sort(key=lambda file: file.path)
     return found
 
@@ -129,6 +139,12 @@ class _Walk:
         self.seen_files: set[tuple[int, int]] = set()
         self.seen_folders: set[tuple[int, int]] = set()
         self.links: list[tuple[str, str, _Rules]] = []
+
+    def take_root(self) -> None:
+        """Take a root that is a file: asked for by name, so that only its size may keep it out."""
+        name = os.path.basename(self.root)
+        if self._is_writable(name):
+            self._add(self.root, name, os.stat(self.root))
 
     def run(self) -> None:
         """Visit the tree, then the links in it, which may lead to folders with more links."""
@@ -148,7 +164,8 @@ class _Walk:
             folder, base, inherited = stack.pop()
             try:
                 info = os.stat(folder)
-                entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+                with os.scandir(folder) as listing:
+                    entries = sorted(listing, key=lambda entry: entry.name)
             except OSError as error:
                 self.found.problems.append((base or ".", f"cannot list: {error.strerror}"))
                 continue
@@ -157,7 +174,7 @@ class _Walk:
                 continue
             self.seen_folders.add(identity)
             own = self._with_ignore_files(folder, base, inherited, entries)
-            stack.extend(self._entries(entries, base, own))
+            stack.extend(reversed(list(self._entries(entries, base, own))))
 
     def _entries(
         self, entries: Sequence[os.DirEntry[str]], base: str, rules: _Rules
@@ -165,9 +182,16 @@ class _Walk:
         """List the files of one folder and yield the folders to visit."""
         for entry in entries:
             path = f"{base}/{entry.name}" if base else entry.name
-            if entry.is_symlink():
+            if not self._is_writable(path):
+                continue
+            try:
+                is_link, is_folder = entry.is_symlink(), entry.is_dir(follow_symlinks=False)
+            except OSError as error:
+                self.found.problems.append((path, f"cannot read: {error.strerror}"))
+                continue
+            if is_link:
                 self.links.append((entry.path, path, rules))
-            elif entry.is_dir(follow_symlinks=False):
+            elif is_folder:
                 reason = self._folder_reason(entry.name, path, rules)
                 if reason:
                     self.found.skipped[reason] += 1
@@ -176,17 +200,47 @@ class _Walk:
             else:
                 self._file(entry.path, path, rules)
 
+    def _is_writable(self, path: str) -> bool:
+        """Whether a path can be written to the index; one that is not UTF-8 is reported instead."""
+        try:
+            path.encode("utf-8")
+        except UnicodeEncodeError:
+            readable = os.fsencode(path).decode("utf-8", "backslashreplace")
+            self.found.problems.append((readable, "left out: its name is not UTF-8"))
+            return False
+        return True
+
     def _link(self, absolute: str, path: str, rules: _Rules) -> None:
         target = os.path.realpath(absolute)
-        if target != self.real_root and not target.startswith(self.real_root + os.sep):
+        is_folder = os.path.isdir(target)
+        if target != self.real_root and not target.startswith(self.real_root.rstrip("/") + "/"):
             self.found.skipped["link out of the folder"] += 1
-        elif os.path.isdir(target):
-            if not self._folder_reason(os.path.basename(path), path, rules):
-                self._folder(target, path, rules)
-        elif os.path.isfile(target):
-            self._file(absolute, path, rules)
-        else:
+        elif not is_folder and not os.path.isfile(target):
             self.found.skipped["broken link"] += 1
+        elif self._is_ignored_there(target, is_folder):
+            self.found.skipped["ignore file"] += 1
+        elif not is_folder:
+            self._file(absolute, path, rules)
+        elif reason := self._folder_reason(os.path.basename(path), path, rules):
+            self.found.skipped[reason] += 1
+        else:
+            self._folder(target, path, rules)
+
+    def _is_ignored_there(self, target: str, is_folder: bool) -> bool:
+        """Whether ignore files keep out what a link leads to, in its own place."""
+        names = os.path.relpath(target, self.real_root).split(os.sep)
+        rules, folder, path = _Rules(), self.real_root, ""
+        for number, name in enumerate(names, start=1):
+            try:
+                with os.scandir(folder) as listing:
+                    rules = self._with_ignore_files(folder, path, rules, list(listing))
+            except OSError:
+                return False
+            path = f"{path}/{name}" if path else name
+            if rules.ignores(path, is_folder=is_folder or number < len(names)):
+                return True
+            folder = os.path.join(folder, name)
+        return False
 
     def _file(self, absolute: str, path: str, rules: _Rules) -> None:
         try:
@@ -194,18 +248,20 @@ class _Walk:
         except OSError as error:
             self.found.problems.append((path, f"cannot read: {error.strerror}"))
             return
-        identity = (info.st_dev, info.st_ino)
         reason = self._file_reason(path, info, rules)
-        if not reason and info.st_ino and identity in self.seen_files:
+        if not reason and info.st_ino and (info.st_dev, info.st_ino) in self.seen_files:
             reason = "same file under another name"
         if reason:
             self.found.skipped[reason] += 1
-            return
+        else:
+            self._add(absolute, path, info)
+
+    def _add(self, absolute: str, path: str, info: os.stat_result) -> None:
         if info.st_size > self.max_file_bytes:
             limit = f"{info.st_size:,} bytes, over the limit of {self.max_file_bytes:,}"
             self.found.problems.append((path, limit))
             return
-        self.seen_files.add(identity)
+        self.seen_files.add((info.st_dev, info.st_ino))
         self.found.files.append(SourceFile(path, absolute, info.st_size, info.st_mtime_ns))
 
     def _folder_reason(self, name: str, path: str, rules: _Rules) -> str:
@@ -232,17 +288,16 @@ class _Walk:
     def _with_ignore_files(
         self, folder: str, base: str, rules: _Rules, entries: Sequence[os.DirEntry[str]]
     ) -> _Rules:
-        """Add the folder's own ignore files to those it inherits; `.ragignore` has the last say."""
-        names = {entry.name for entry in entries}
-        for name in IGNORE_FILES:
-            if name not in names:
+        """Add the folder's own ignore files to those it inherits."""
+        for entry in entries:
+            if entry.name not in IGNORE_FILES:
                 continue
             try:
-                with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as lines:
-                    spec = GitIgnoreSpec.from_lines(lines)
-            except (OSError, ValueError) as error:
-                path = f"{base}/{name}" if base else name
-                self.found.problems.append((path, f"ignore file not understood: {error}"))
-                continue
-            rules = _Rules((*rules.specs, (base, spec)))
+                if not entry.is_file():  # a pipe would block
+                    continue
+                with open(entry.path, encoding="utf-8-sig", errors="replace") as lines:
+                    rules = rules.with_file(entry.name, base, IgnoreFile(lines))
+            except OSError as error:
+                path = f"{base}/{entry.name}" if base else entry.name
+                self.found.problems.append((path, f"cannot read: {error.strerror}"))
         return rules

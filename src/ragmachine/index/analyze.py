@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import os
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -145,8 +146,9 @@ class _Analyzer:
         """Analyze one file."""
         try:
             with open(file.absolute, "rb") as stream:
-                data = stream.read()
+                # before reading: a change during it must leave a later time than the one noted
                 info = os.fstat(stream.fileno())
+                data = stream.read()
         except OSError as error:
             self.problems.append((file.path, f"cannot read: {error.strerror or error}"))
             return
@@ -248,7 +250,7 @@ class _Lines:
         self.of: Callable[[int], int]
         if "\r" in text:
             starts = LineMap(text).starts
-            self.of = lambda offset: int(np.searchsorted(starts, offset, side="right"))
+            self.of = lambda offset: bisect_right(starts, offset)
         else:
             self.of = _Forward(lambda start, end: text.count("\n", start, end), first=1).of
 

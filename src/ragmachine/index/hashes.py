@@ -40,9 +40,7 @@ def members(path: str) -> list[str]:
 def write_hash(path: str) -> None:
     """Write ``<path>.hash`` beside a file or folder; names are relative to its own folder."""
     base = os.path.dirname(path)
-    lines = [
-        f"{file_digest(member)}  {_name_in(member, base)}\n" for member in members(path)
-    ]
+    lines = [f"{file_digest(member)}  {_name_in(member, base)}\n" for member in members(path)]
     with open(path + SUFFIX, "w", encoding="utf-8") as stream:
         stream.writelines(lines)
 
@@ -74,8 +72,8 @@ def verify(paths: Iterable[str]) -> None:
 def _read_hash_file(path: str) -> dict[str, str]:
     """Digests by name."""
     try:
-        with open(path, encoding="utf-8") as stream:
-            lines = stream.read().splitlines()
+        with open(path, encoding="utf-8", newline="") as stream:
+            lines = stream.read().removesuffix("\n").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise _corrupt(f"the hash file {path} is missing or unreadable") from error
     found = [_LINE.fullmatch(line) for line in lines]

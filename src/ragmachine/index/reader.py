@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ragmachine.file_types import file_type_of
+from ragmachine.index.files import Documents, damage, read_json
 from ragmachine.index.sparse import VOCABULARY_FILE, load_retriever
-from ragmachine.index.store import Documents, IndexStore, read_json
+from ragmachine.index.store import IndexStore
 from ragmachine.index.tokens import Tokenizer
 from ragmachine.models import Chunk
 
@@ -35,18 +36,21 @@ class PassagePostings:
 
     def __init__(self, folder: str, chunks: int) -> None:
         def load(name: str) -> Any:
-            return np.load(os.path.join(folder, f"{name}.npy"), mmap_mode="r")
+            path = os.path.join(folder, f"{name}.npy")
+            with damage(path):
+                return np.load(path, mmap_mode="r")
 
         self.indptr = load("body.indptr")
         self.items = load("body.items")
         self.counts = load("body.counts")
         self.length = np.asarray(load("passage_length"))
-        self.mean_length = float(self.length.mean()) if self.length.size else 1.0
+        # passages of stopwords alone have no terms; nothing is then divided by their length
+        self.mean_length = float(self.length.mean()) if self.length.any() else 1.0
         self.first_of_chunk = np.searchsorted(load("passage_chunk"), np.arange(chunks + 1))
 
 
 class Index:
-    """One generation of an index.
+    """One generation of an index, every file of it held open: it may be removed meanwhile.
 
     Attributes:
         folder: where it lies.
@@ -56,53 +60,49 @@ class Index:
         file_of_chunk: (chunks,) int32 position in `files`.
         labels: (chunks,) symbol or section.
         vocabulary: term to number.
+        chunk_scores: BM25 over chunks, label and path words weighted.
+        file_scores: BM25 over whole files.
+        passages: counts per passage, for rescoring the best chunks.
     """
 
     def __init__(self, folder: str, manifest: dict[str, Any]) -> None:
         self.folder = folder
         self.manifest = manifest
-        chunk_map = read_json(os.path.join(folder, "chunks.json"))
-        self.root: str = chunk_map["root"]
-        self.files: list[str] = chunk_map["files"]
-        self.file_types: list[str] = chunk_map["file_types"]
-        self.labels: list[str] = chunk_map["labels"]
-        counts = np.array(chunk_map["file_chunks"], dtype=np.int64)
+        path = os.path.join(folder, "chunks.json")
+        chunk_map = read_json(path)
+        with damage(path):
+            self.root: str = chunk_map["root"]
+            self.files: list[str] = chunk_map["files"]
+            self.file_types: list[str] = chunk_map["file_types"]
+            self.labels: list[str] = chunk_map["labels"]
+            counts = np.array(chunk_map["file_chunks"], dtype=np.int64)
+            self._file_start = [0, *np.cumsum(chunk_map["file_bytes"]).tolist()]
         self.file_of_chunk: Ints = np.repeat(np.arange(len(self.files), dtype=np.int32), counts)
-        self._file_bytes = chunk_map["file_bytes"]
         self._columns = chunk_map
         self.vocabulary: dict[str, int] = read_json(os.path.join(folder, "bm25", VOCABULARY_FILE))
         self.tokenizer = Tokenizer()
         self._name_terms: dict[int, frozenset[int]] = {}
-        self.documents = Documents(os.path.join(folder, "documents.bin"))
+        path = os.path.join(folder, "documents.bin")
+        with damage(path):
+            self.documents = Documents(path)
+        self.chunk_scores: bm25s.BM25 = load_retriever(os.path.join(folder, "bm25"))
+        self.file_scores: bm25s.BM25 = load_retriever(os.path.join(folder, "bm25_files"))
+        self.passages = PassagePostings(os.path.join(folder, "postings"), self.chunk_count)
+
+    @property
+    def generation(self) -> str:
+        """Name of the generation; what it holds never changes."""
+        return os.path.basename(self.folder)
 
     @property
     def content_id(self) -> str:
-        """Names the indexed content and shape: equal ids give equal results."""
+        """Names the files indexed, what they hold and how they were cut."""
         return str(self.manifest["content_id"])
 
     @property
     def chunk_count(self) -> int:
         """Chunks in the index."""
         return len(self.labels)
-
-    @cached_property
-    def chunk_scores(self) -> bm25s.BM25:
-        """BM25 over chunks, label and path words weighted."""
-        return load_retriever(os.path.join(self.folder, "bm25"))
-
-    @cached_property
-    def file_scores(self) -> bm25s.BM25:
-        """BM25 over whole files."""
-        return load_retriever(os.path.join(self.folder, "bm25_files"))
-
-    @cached_property
-    def passages(self) -> PassagePostings:
-        """Counts per passage, for rescoring the best chunks."""
-        return PassagePostings(os.path.join(self.folder, "postings"), self.chunk_count)
-
-    @cached_property
-    def _file_start(self) -> list[int]:
-        return [0, *np.cumsum(self._file_bytes).tolist()]
 
     def name_terms(self, file: int) -> frozenset[int]:
         """Known terms of a file's name, suffix left out; cached."""
@@ -117,7 +117,7 @@ class Index:
 
     def file_path(self, file: int) -> str:
         """A file's path relative to the project root."""
-        return f"{self.root}/{self.files[file]}" if self.root not in ("", ".") else self.files[file]
+        return f"{self.root.rstrip('/')}/{self.files[file]}" if self.root else self.files[file]
 
     @cached_property
     def _file_numbers(self) -> dict[str, int]:
@@ -133,20 +133,18 @@ class Index:
     def span(self, file_path: str, start: int, end: int, *, project_root: str) -> Chunk | None:
         """A range of a file as a chunk of its own, from the index or else from disk.
 
+        Files on disk count only inside the project root: a results file may come from anywhere,
+        and must not be a way to show other files of this machine.
+
         Returns: None when the file is nowhere or the range is empty.
         """
         from ragmachine.chunking.builder import LineMap
-        from ragmachine.corpus.decode import decode
 
         text = self.file_text(file_path)
         if text is None:
-            try:
-                with open(os.path.join(project_root, file_path), "rb") as stream:
-                    text = decode(stream.read()).text
-            except (OSError, ValueError):
-                return None
-        body = text[start:end]
-        if not body:
+            text = _text_on_disk(file_path, project_root)
+        body = text[start:end] if text is not None else ""
+        if text is None or not body:
             return None
         lines = LineMap(text).starts
         return Chunk(
@@ -190,5 +188,18 @@ def open_index(store: IndexStore) -> Index:
         IndexCorruptError: a file does not match its hash; the message names it.
         IndexVersionError: written in another format.
     """
-    folder = store.verified()
-    return Index(folder, store.manifest(folder))
+    return store.read(lambda folder: Index(folder, store.manifest(folder)))
+
+
+def _text_on_disk(file_path: str, project_root: str) -> str | None:
+    from ragmachine.corpus.decode import decode
+
+    root = os.path.realpath(project_root)
+    try:
+        path = os.path.realpath(os.path.join(root, file_path))
+        if os.path.commonpath([root, path]) != root or not os.path.isfile(path):
+            return None
+        with open(path, "rb") as stream:
+            return decode(stream.read()).text
+    except (OSError, ValueError):  # ValueError: a NUL in the path
+        return None

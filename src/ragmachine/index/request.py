@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+
+from ragmachine.errors import CorpusError
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +42,38 @@ class BuildRequest:
     workers: int
     is_strict: bool = False
     is_forced: bool = False
+
+
+def locate(path: str | os.PathLike[str], project_root: str) -> tuple[str, str]:
+    """(where a corpus is, how its paths begin).
+
+    A relative path is looked for from the current folder, then from the project root. Inside the
+    project root paths are written relative to it, links in the way it was given kept; elsewhere
+    they are absolute. The paths of a single file begin with its folder.
+
+    Raises: CorpusError: the path is not UTF-8, and could not be written into results.
+    """
+    given = os.path.expanduser(os.fspath(path))
+    absolute = os.path.abspath(given)
+    if not os.path.isabs(given) and not os.path.exists(absolute):
+        absolute = os.path.abspath(os.path.join(project_root, given))
+    display_root = _relative(
+        os.path.dirname(absolute) if os.path.isfile(absolute) else absolute, project_root
+    )
+    try:
+        absolute.encode("utf-8")
+        display_root.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise CorpusError(
+            f"the name of {absolute!r} is not UTF-8", remedy="rename the folder"
+        ) from error
+    return absolute, display_root
+
+
+def _relative(absolute: str, project_root: str) -> str:
+    for root in (os.path.abspath(project_root), os.path.realpath(project_root)):
+        for candidate in (absolute, os.path.realpath(absolute)):
+            if os.path.commonpath([root, candidate]) == root:
+                relative = os.path.relpath(candidate, root)
+                return "" if relative == "." else relative.replace(os.sep, "/")
+    return absolute.replace(os.sep, "/")

@@ -10,17 +10,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ragmachine.corpus.decode import is_binary
 from ragmachine.corpus.discover import Discovery, SourceFile
 from ragmachine.errors import RagError
 from ragmachine.index.analyze import CHUNK_COLUMNS, Batch, Columns, FileRecord
+from ragmachine.index.files import Documents, read_json
 from ragmachine.index.postings import Ints, pack
 from ragmachine.index.request import BuildRequest
 from ragmachine.index.sparse import VOCABULARY_FILE
-from ragmachine.index.store import Documents, IndexStore, read_json, versions
+from ragmachine.index.store import IndexStore, versions
 
 Flags = npt.NDArray[np.bool_]
-# A file saved in the same instant as it was indexed may change again without its time changing.
+# A file saved in the same instant as it was indexed may change again without its time changing;
+# the coarsest clock of a file system in use (FAT) ticks every two seconds.
 _RACY_NS = 2_000_000_000
+_SNIFFED_BYTES = 8192  # as `is_binary` looks at
 
 
 class Previous:
@@ -31,8 +35,8 @@ class Previous:
         self.manifest = manifest
         self.reused = 0
         self._known = {row[0]: row for row in manifest["files"]}
-        self._binary_rows = {row[0]: (row[1], row[2]) for row in manifest["binary_files"]}
-        self._binary = self._binary_rows.keys()
+        self._binary = {row[0]: (row[1], row[2]) for row in manifest["binary_files"]}
+        self.binary_count = len(self._binary)
 
     @property
     def problems(self) -> list[tuple[str, str]]:
@@ -41,14 +45,17 @@ class Previous:
 
     def is_same(self, found: Discovery) -> bool:
         """Whether a build of what was found would give this generation again."""
-        if found.problems != self._problems_of_discovery():
+        seen_before = self._problems_of_discovery()
+        if found.problems != seen_before:
             return False
-        others = self._binary | {path for path, _ in self.problems} - self._known.keys()
-        candidates = [file for file in found.files if file.path not in others]
-        if len(candidates) != len(self._known):
+        unread = {path for path, _ in self.problems} - {path for path, _ in seen_before}
+        others = self._binary.keys() | (unread - self._known.keys())
+        if {file.path for file in found.files} != self._known.keys() | others:
             return False
-        left_out = [file for file in found.files if file.path in others]
-        return all(map(self._is_kept, candidates)) and all(map(self._is_left_out, left_out))
+        return all(
+            self._is_left_out(file) if file.path in others else self._is_kept(file)
+            for file in found.files
+        )
 
     def _problems_of_discovery(self) -> list[tuple[str, str]]:
         return [(path, reason) for path, reason in self.manifest["discovery_problems"]]
@@ -56,26 +63,47 @@ class Previous:
     def _is_left_out(self, file: SourceFile) -> bool:
         """Whether a file that could not be indexed still is what it was."""
         if file.path in self._binary:
-            return self._binary_rows[file.path] == (file.size, file.mtime_ns)
+            return self._is_still_binary(file)
         try:
             with open(file.absolute, "rb"):
                 return False
         except OSError:
             return True
 
-    def split(self, files: Sequence[SourceFile]) -> tuple[list[SourceFile], list[SourceFile]]:
-        """(files to take over, files to analyze)."""
-        kept = [file for file in files if self._is_kept(file)]
-        names = {file.path for file in kept}
+    def split(
+        self, files: Sequence[SourceFile]
+    ) -> tuple[list[SourceFile], list[SourceFile], list[SourceFile]]:
+        """(files to take over, files known to be binary, files to analyze)."""
+        kept, binary, fresh = [], [], []
+        for file in files:
+            if self._is_kept(file):
+                kept.append(file)
+            elif file.path in self._binary and self._is_still_binary(file):
+                binary.append(file)
+            else:
+                fresh.append(file)
         self.reused = len(kept)
-        return kept, [file for file in files if file.path not in names]
+        return kept, binary, fresh
+
+    def _is_racy(self, file: SourceFile) -> bool:
+        """Whether the file may have changed after it was read without its time showing it."""
+        return bool(file.mtime_ns >= self.manifest["created_ns"] - _RACY_NS)
+
+    def _is_still_binary(self, file: SourceFile) -> bool:
+        is_same = self._binary[file.path] == (file.size, file.mtime_ns)
+        if is_same and not self._is_racy(file):
+            return True
+        try:
+            with open(file.absolute, "rb") as stream:
+                return is_binary(stream.read(_SNIFFED_BYTES))
+        except OSError:
+            return False
 
     def _is_kept(self, file: SourceFile) -> bool:
         row = self._known.get(file.path)
-        if row is None or row[1] != file.size:
+        if row is None or row[1] != file.size or not os.access(file.absolute, os.R_OK):
             return False
-        is_racy = file.mtime_ns >= self.manifest["created_ns"] - _RACY_NS
-        if row[2] == file.mtime_ns and not is_racy:
+        if row[2] == file.mtime_ns and not self._is_racy(file):
             return True
         try:
             with open(file.absolute, "rb") as stream:
@@ -152,8 +180,7 @@ def load_previous(store: IndexStore, request: BuildRequest) -> Previous | None:
     An unusable one is no error here: the build then starts from nothing.
     """
     try:
-        folder = store.verified()
-        manifest = store.manifest(folder)
+        folder, manifest = store.read(lambda folder: (folder, store.manifest(folder)))
     except RagError:
         return None
     settings = manifest["settings"]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ragmachine.index.files import damage
 from ragmachine.index.postings import Ints
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def import_bm25s() -> Any:
         import bm25s
     finally:
         if not known:
-            del os.environ["DISABLE_TQDM"]
+            os.environ.pop("DISABLE_TQDM", None)
     return bm25s
 
 
@@ -79,7 +80,12 @@ def save_retriever(matrix: dict[str, Any], folder: str, terms: list[str] | None)
 
 
 def load_retriever(folder: str) -> bm25s.BM25:
-    """A saved matrix, memory-mapped and read-only; its vocabulary is loaded by the store."""
-    model = import_bm25s().BM25.load(folder, mmap=True, load_vocab=False, show_progress=False)
+    """A saved matrix, memory-mapped and read-only; its vocabulary is loaded by the reader.
+
+    Raises: IndexCorruptError: missing, or not what `save_retriever` writes; never unpickled.
+    """
+    bm25s = import_bm25s()
+    with damage(folder):
+        model = bm25s.BM25.load(folder, mmap=True, load_vocab=False, show_progress=False)
     model.nonoccurrence_array = None
     return model

@@ -9,29 +9,27 @@
     postings/               raw counts per passage and per label, to rescore and to reuse
     documents.bin           the indexed text of every file, UTF-8, back to back
     *.hash                  SHA-256 of each of the above, as `sha256sum -c` reads it
-<folder>/query_cache.json   results of earlier queries; dies with its generation
+<folder>/query_cache.json   results of earlier queries; ignored once its generation is replaced
 """
 
 from __future__ import annotations
 
 import contextlib
-import mmap
 import os
+import re
 import shutil
 import threading
 import uuid
-from collections.abc import Iterator, Sequence
-from typing import Any
-
-import orjson
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from ragmachine.errors import (
     IndexCorruptError,
     IndexMissingError,
     IndexVersionError,
     RagError,
-    StorageError,
 )
+from ragmachine.index.files import TEMPORARY, read_json, replace_file, storage_errors
 from ragmachine.index.hashes import verify, write_hash
 from ragmachine.index.lock import exclusive
 
@@ -40,6 +38,15 @@ CURRENT = "CURRENT"
 ARTIFACTS = ("manifest.json", "chunks.json", "bm25", "bm25_files", "postings", "documents.bin")
 _LOCK = "index.lock"
 _LOCK_TIMEOUT_S = 30.0
+_GENERATION = re.compile(r"gen-[0-9a-f]{12}")
+_OWN_NAME = re.compile(
+    r"(?:building-)?gen-[0-9a-f]{12}|CURRENT(?:\.tmp)?|index\.lock"
+    r"|query_cache\.json(?:\.\w+)?|expansions\.json"
+)
+# A reader starts over as often as this when each generation it turns to is replaced at once.
+_READ_ATTEMPTS = 20
+
+_Read = TypeVar("_Read")
 
 
 class Verification:
@@ -92,7 +99,7 @@ class IndexStore:
             raise IndexCorruptError(
                 f"{self.path(CURRENT)} is unreadable", remedy="build the index again: `make index`"
             ) from error
-        if not name.startswith("gen-") or os.sep in name:
+        if not _GENERATION.fullmatch(name):
             raise IndexCorruptError(
                 f"{self.path(CURRENT)} names no generation",
                 remedy="build the index again: `make index`",
@@ -119,22 +126,33 @@ class IndexStore:
             )
         return generation
 
-    def verified(self) -> str:
-        """The current generation's folder once its hashes are checked.
+    def read(self, action: Callable[[str], _Read]) -> _Read:
+        """What `action` makes of the current generation's folder, once its hashes are checked.
 
-        A generation replaced while it is being read is no fault: the check starts over.
+        A generation replaced while it is being read is no fault: everything starts over.
+
+        Raises:
+            IndexMissingError: nothing was indexed here.
+            IndexCorruptError: names the file that does not match, or comes from `action`.
+            IndexVersionError: written in another format.
         """
-        for _ in range(5):
+        for _ in range(_READ_ATTEMPTS):
             generation = self.require_current()
             check = _running.pop(generation, None) or Verification(generation)
             try:
                 check.result()
+                return action(generation)
             except IndexCorruptError:
                 if self.current() == generation:
+                    self._refuse_other_format(generation)
                     raise
-                continue
-            return generation
         raise IndexCorruptError(f"the index in {self.folder} keeps changing", remedy="try again")
+
+    def _refuse_other_format(self, generation: str) -> None:
+        """Another format may have other files: say so rather than that some are missing."""
+        with contextlib.suppress(IndexCorruptError):
+            verify([os.path.join(generation, "manifest.json")])
+            self.manifest(generation)
 
     def manifest(self, generation: str) -> dict[str, Any]:
         """A generation's manifest.
@@ -154,8 +172,10 @@ class IndexStore:
         return dict(manifest)
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self) -> Iterator[bool]:
         """Hold the folder's lock, and clear what killed runs left behind.
+
+        Yields: whether another process had to be waited for.
 
         Raises:
             IndexBusyError: another process is indexing into the folder.
@@ -165,9 +185,10 @@ class IndexStore:
             os.makedirs(self.folder, exist_ok=True)
         with contextlib.ExitStack() as stack:
             with storage_errors(self.folder):
-                stack.enter_context(exclusive(self.path(_LOCK), timeout_s=_LOCK_TIMEOUT_S))
+                lock = exclusive(self.path(_LOCK), timeout_s=_LOCK_TIMEOUT_S)
+                has_waited = stack.enter_context(lock)
             self._sweep()
-            yield
+            yield has_waited
 
     @contextlib.contextmanager
     def new_generation(self) -> Iterator[str]:
@@ -184,92 +205,34 @@ class IndexStore:
                 for artifact in ARTIFACTS:
                     write_hash(os.path.join(building, artifact))
                 os.rename(building, self.path(name))
-                replace_text(self.path(CURRENT), name + "\n")
-        except BaseException:
-            shutil.rmtree(building, ignore_errors=True)
-            raise
-        self._sweep()
+                replace_file(self.path(CURRENT), f"{name}\n".encode(), is_synced=True)
+        finally:
+            self._sweep()
 
     def _sweep(self) -> None:
         """Remove generations that CURRENT does not name, and unfinished ones."""
-        with contextlib.suppress(RagError, OSError):
+        try:
             current = os.path.basename(self.current() or "")
-            for name in os.listdir(self.folder):
-                is_stale = name.startswith(("gen-", "building-gen-")) and name != current
-                if is_stale:
-                    shutil.rmtree(self.path(name), ignore_errors=True)
-
-
-class Documents:
-    """The indexed text of every file, memory-mapped."""
-
-    def __init__(self, path: str) -> None:
-        with open(path, "rb") as stream:
-            size = os.fstat(stream.fileno()).st_size
-            self._bytes: mmap.mmap | bytes = (
-                mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
-            )
-
-    def text(self, start: int, end: int) -> str:
-        """Text between two byte offsets."""
-        return self._bytes[start:end].decode("utf-8")
-
-    def raw(self, start: int, end: int) -> bytes:
-        """Bytes between two offsets."""
-        return self._bytes[start:end]
-
-
-@contextlib.contextmanager
-def storage_errors(folder: str) -> Iterator[None]:
-    """Translate what the operating system refuses into a StorageError."""
-    try:
-        yield
-    except OSError as error:
-        raise StorageError(
-            f"cannot write to {folder}: {error.strerror or error}",
-            remedy="free some space or choose another folder with --index_dir;"
-            " the index that was there still answers",
-        ) from error
-
-
-def read_json(path: str) -> Any:
-    """Parse a JSON file of the index.
-
-    Raises: IndexCorruptError: missing or not JSON.
-    """
-    try:
-        with open(path, "rb") as stream:
-            return orjson.loads(stream.read())
-    except (OSError, orjson.JSONDecodeError) as error:
-        raise IndexCorruptError(
-            f"{path} is missing or is not JSON", remedy="build the index again: `make index`"
-        ) from error
-
-
-def write_json(path: str, document: Any) -> None:
-    """Write a JSON file of a generation that nobody reads yet."""
-    with open(path, "wb") as stream:
-        stream.write(orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY))
-
-
-def replace_text(path: str, text: str) -> None:
-    """Replace a small file in one step: readers see the old text or the new one."""
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
-        with open(temporary, "w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-    except BaseException:
+        except IndexCorruptError:
+            current = None  # which one is good is not known until the next build names its own
         with contextlib.suppress(OSError):
-            os.remove(temporary)
-        raise
+            for name in os.listdir(self.folder):
+                unfinished = name.removeprefix("building-")
+                is_stale = current is not None and name != current
+                if _GENERATION.fullmatch(unfinished) and (is_stale or unfinished != name):
+                    shutil.rmtree(self.path(name), ignore_errors=True)
+                elif name == CURRENT + TEMPORARY:
+                    os.remove(self.path(name))
+
+
+def is_own_name(name: str) -> bool:
+    """Whether an entry of an index folder is the index's own, rather than a document beside it."""
+    return bool(_OWN_NAME.fullmatch(name))
 
 
 def versions() -> dict[str, str]:
     """Versions that shape an index, for the manifest."""
     from importlib.metadata import version
 
-    names: Sequence[str] = ("bm25s", "numpy", "PyStemmer", "markdown-it-py")
+    names: Sequence[str] = ("ragmachine", "bm25s", "numpy", "PyStemmer", "markdown-it-py")
     return {name: version(name) for name in names}

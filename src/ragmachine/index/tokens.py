@@ -1,7 +1,8 @@
 """One tokenizer for documents and queries: identifiers whole and in parts, words stemmed.
 
 A text is cut into raw words by one regular expression; each distinct raw word is expanded into
-index terms once and cached, since a corpus repeats its words a hundred times.
+index terms once and cached, since a corpus repeats its words a hundred times. All of it takes time
+in proportion to the text, whatever the text is.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from collections.abc import Iterable
 
 import Stemmer
 
-# Non-ASCII letters, digits and combining marks: everything beyond ASCII that is neither space nor
-# punctuation nor a symbol. `\w` alone would cut Indic words at their vowel signs.
+# Non-ASCII letters, digits and combining marks, roughly: what is punctuation or a symbol among them
+# is taken out once a word is expanded. `\w` alone would cut Indic words at their vowel signs.
 _WIDE = (
     "\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u1fff\u200c\u200d\u2070-\u209c"
     "\u2c00-\u2dff\u3005-\u3007\u3021-\ud7ff\uf900-\ufaff\ufb00-\ufdcf\ufdf0-\ufe0f\ufe20-\ufe2f"
-    "\ufe70-\ufeff\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff66-\uffdc\U00010000-\U0001efff"
+    "\ufe70-\ufefc\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff66-\uffdc\U00010000-\U0001efff"
     "\U00020000-\U000323af"
 )
 _NUMBER = r"\d+(?:\.\d+)*"
@@ -29,12 +30,13 @@ _RAW_ASCII = re.compile(rf"[A-Za-z_]\w*{_TAIL}|{_NUMBER}|{_FLAG}", re.ASCII)
 _RAW_WIDE = re.compile(rf"[A-Za-z_{_WIDE}][A-Za-z0-9_{_WIDE}]*{_TAIL}|{_NUMBER}|{_FLAG}", re.ASCII)
 # Scripts written without spaces: Han, kana, Hangul (whose particles cling to their words), Thai.
 _CJK = re.compile(
-    "[\u0e00-\u0e7f\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
-    "\uf900-\ufaff\U00020000-\U000323af]+"
+    "([\u0e00-\u0e7f\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+    "\uf900-\ufaff\U00020000-\U000323af]+)"
 )
 # getHTTPResponse2 -> get HTTP Response 2; anything else keeps its letters together
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+(?:\.\d+)*|[^\x00-\x7f]+")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+(?:\.\d+)*")
 _MAX_TERM_CHARS = 64
+_MAX_RAW_CHARS = 4 * _MAX_TERM_CHARS  # base64 and the like: no one asks for it by its text
 
 # Words that carry no content in English questions and prose.
 STOPWORDS = frozenset(
@@ -83,7 +85,10 @@ class Tokenizer:
         """Index terms of one raw word: the whole first, then its parts; stopwords give none."""
         terms = self._cache.get(raw)
         if terms is None:
-            terms = self._cache[raw] = self._expand(raw)
+            terms = self._expand(raw)
+            # what is written without spaces is a clause, not a word, and hardly comes back
+            if raw.isascii() and len(raw) <= _MAX_RAW_CHARS or not _CJK.search(raw):
+                self._cache[raw] = terms
         return terms
 
     def terms(self, text: str) -> list[str]:
@@ -105,12 +110,10 @@ class Tokenizer:
                 if raw in STOPWORDS and raw not in KEYWORDS:
                     return ()
                 return (self._stem(raw),) if len(raw) <= _MAX_TERM_CHARS else ()
-            return self._expand_ascii(raw)
+            return self._expand_ascii(raw) if len(raw) <= _MAX_RAW_CHARS else ()
         return tuple(dict.fromkeys(self._expand_wide(raw)))
 
     def _expand_ascii(self, raw: str) -> tuple[str, ...]:
-        if len(raw) > 4 * _MAX_TERM_CHARS:
-            return ()  # base64 and the like: no one asks for it by its text
         if raw[0] == "-":
             return self._expand_flag(raw)
         low = raw.lower()
@@ -137,24 +140,54 @@ class Tokenizer:
 
     def _expand_wide(self, raw: str) -> Iterable[str]:
         """Words with non-ASCII letters: normalised, cut by script, accents also folded away."""
-        word = unicodedata.normalize("NFKC", raw).casefold()
-        position = 0
-        for match in _CJK.finditer(word):
-            yield from self._expand_plain(word[position : match.start()])
-            run = match.group()
-            yield from ([run] if len(run) == 1 else (run[i : i + 2] for i in range(len(run) - 1)))
-            position = match.end()
-        yield from self._expand_plain(word[position:])
+        for word in _letters(_normalized(raw)).split():
+            for number, run in enumerate(_CJK.split(word)):
+                if number % 2 == 0:
+                    yield from self._expand_accented(run)
+                elif len(run) == 1:
+                    yield run
+                else:
+                    yield from (run[i : i + 2] for i in range(len(run) - 1))
 
-    def _expand_plain(self, word: str) -> Iterable[str]:
-        if not word or len(word) > _MAX_TERM_CHARS:
+    def _expand_accented(self, word: str) -> Iterable[str]:
+        if not word or len(word) > _MAX_RAW_CHARS:
             return
         if word.isascii():
             yield from self._expand(word)
             return
-        yield self._stem(word)
-        bare = "".join(
-            c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c)
-        )
-        if bare != word:
-            yield self._stem(bare)
+        # the parts of größeMaximal, found on a copy that has an ASCII letter for each of its own
+        shape = "".join(map(_shape, word))
+        spans = [match.span() for match in _PART.finditer(shape)]
+        parts = [word[start:end] for start, end in spans] if len(spans) > 1 else []
+        for part in (word, *parts):
+            folded = part.casefold()
+            if len(folded) <= _MAX_TERM_CHARS:
+                yield self._stem(folded)
+                yield self._stem(_without_accents(folded))
+
+
+def _normalized(raw: str) -> str:
+    """The compatibility form. Long words go by pieces: sorting their marks is quadratic."""
+    step = _MAX_RAW_CHARS
+    pieces = (raw[start : start + step] for start in range(0, len(raw), step))
+    return "".join(unicodedata.normalize("NFKC", piece) for piece in pieces)
+
+
+def _letters(word: str) -> str:
+    """The word with blanks for its punctuation and symbols, and without invisible joiners."""
+    return "".join(
+        char if char.isascii() or (kind := unicodedata.category(char)[0]) in "LMN"
+        else "" if kind == "C" else " "
+        for char in word
+    )  # fmt: skip
+
+
+def _shape(char: str) -> str:
+    """An ASCII character of the same kind: capital, small letter or mark, digit, other."""
+    if char.isascii():
+        return char
+    return "0" if char.isdecimal() else "A" if char.isupper() or char.istitle() else "a"
+
+
+def _without_accents(word: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))

@@ -67,7 +67,7 @@ class LexicalRetriever:
         )
 
     def search(self, terms: Mapping[str, float], k: int) -> list[Scored]:
-        """The k best chunks that hold at least one term; equal scores keep index order.
+        """The k best chunks that score above 0; equal scores keep index order.
 
         Args:
             terms: index terms of the query with their weights; unknown ones are ignored.
@@ -80,11 +80,12 @@ class LexicalRetriever:
         base = self._weighted(self.index.chunk_scores, known)
         in_file = self._weighted(self.index.file_scores, known)
         file_of = self.index.file_of_chunk
-        has_term = base > 0
         score = base + self.weights.file * in_file[file_of]
         score *= self._file_factor[file_of]
-        score[~has_term] = 0.0
-        count = min(max(self.weights.candidates, k), int(has_term.sum()))
+        score[base <= 0] = 0.0
+        count = min(max(self.weights.candidates, k), int(np.count_nonzero(score)))
+        if not count:
+            return []
         candidates = top(score, count)
         stages = {
             "chunk": base[candidates],
@@ -131,6 +132,8 @@ class LexicalRetriever:
         total = passages.length.size
         for term, weight in known.items():
             begin, end = int(passages.indptr[term]), int(passages.indptr[term + 1])
+            if begin == end:
+                continue  # a word of labels and paths alone
             holders = passages.items[begin:end]
             at = np.searchsorted(holders, ids)
             at[at == holders.size] = 0
@@ -139,7 +142,7 @@ class LexicalRetriever:
             frequency = end - begin
             idf = math.log1p((total - frequency + 0.5) / (frequency + 0.5))
             score[hit] += weight * idf * tf / (tf + norm[hit])
-        best: Floats = np.maximum.reduceat(score, starts) if score.size else score
+        best: Floats = np.maximum.reduceat(score, starts)
         return best
 
     def _name_coverage(self, chunks: npt.NDArray[np.int64], known: Mapping[int, float]) -> Floats:

@@ -35,7 +35,7 @@ class Role(IntEnum):
 def role_of(path: str, file_type: str) -> Role:
     """The role of a file by its path relative to the corpus root and its type."""
     folder, _, name = path.rpartition("/")
-    stem = name.partition(".")[0]
+    stem = name.partition(".")[0].lower()
     is_test = stem.startswith("test_") or stem.endswith("_test") or stem == "conftest"
     if is_test or _is_support(folder):
         return Role.SUPPORT

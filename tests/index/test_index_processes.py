@@ -1,0 +1,179 @@
+"""What several processes, and the signals sent to them, do to one index."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from ragmachine.index.build import build_index
+from ragmachine.index.request import BuildRequest, Shape
+from ragmachine.index.store import IndexStore
+from workspace import Workspace
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
+
+# Rewrites a corpus of three files and indexes it, again and again, for some seconds.
+INDEX_REPEATEDLY = """
+import sys, time
+from pathlib import Path
+from ragmachine import RagPipeline
+root, seconds = Path(sys.argv[1]), float(sys.argv[2])
+pipeline = RagPipeline(project_root=str(root), index_dir=str(root / "index"), workers=1)
+end, turn = time.monotonic() + seconds, 0
+while time.monotonic() < end:
+    turn += 1
+    for name in "abc":
+        (root / "corpus" / f"{name}.md").write_text(f"# Turn\\n\\nmarker turn{turn}\\n")
+    pipeline.index("corpus")
+    if turn == 1:
+        print("ready", flush=True)
+print(turn, flush=True)
+"""
+
+# Indexes with two worker processes, tells when the first file is done, and goes on.
+INDEX_WITH_WORKERS = """
+import sys, time
+from pathlib import Path
+from ragmachine import RagPipeline
+root, pause = Path(sys.argv[1]), float(sys.argv[2])
+pipeline = RagPipeline(project_root=str(root), index_dir=str(root / "index"), workers=2)
+def on_file(count):
+    print(count, flush=True)
+    time.sleep(pause)
+try:
+    pipeline.index("corpus", on_file=on_file)
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Starts Python on a script, in a process group of its own that does not outlive the test."""
+    processes = []
+
+    def run(script: str, *arguments: object) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", script, *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        processes.append(process)
+        return process
+
+    yield run
+    for process in processes:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def write_large_corpus(project: Workspace, files: int = 12) -> None:
+    """Half a megabyte a file: enough for worker processes."""
+    line = "The scheduler moves a block of tokens from one queue to another queue.\n"
+    paragraph = "".join(f"{number} {line}" for number in range(20))
+    for number in range(files):
+        project.write(f"part{number:02}.txt", f"{paragraph}\n" * 340)
+
+
+def started(process: subprocess.Popen[str]) -> str:
+    """The first line that a process prints."""
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def test_searches_see_whole_generations_while_another_process_indexes(
+    project: Workspace, start: Start
+) -> None:
+    """Each search, of a new or of a long-lived pipeline, finds three files of one turn."""
+    indexer = start(INDEX_REPEATEDLY, project.root, 2.0)
+    assert started(indexer) == "ready"
+    living = project.pipeline(use_cache=True)
+    searches, turns = 0, set()
+    while indexer.poll() is None:
+        for pipeline in (living, project.pipeline(use_cache=True)):
+            hits = pipeline.search("marker", 10).hits
+            pipeline.flush()
+            found = {turn for hit in hits for turn in re.findall(r"turn\d+", hit.chunk.text)}
+            assert len(hits) == 3
+            assert len(found) == 1
+            turns |= found
+            searches += 1
+    output, errors = indexer.communicate()
+    assert (indexer.returncode, errors) == (0, "")
+    assert int(output) > 3
+    assert searches > 3
+    assert len(turns) > 1
+
+
+def test_two_indexers_take_turns(project: Workspace, start: Start) -> None:
+    """Both come to their end without an error, and one whole index is left."""
+    project.write("a.md", "marker\n")
+    indexers = [start(INDEX_REPEATEDLY, project.root, 0.6) for _ in range(2)]
+    outcomes = [indexer.communicate(timeout=30) for indexer in indexers]
+    assert [(indexer.returncode, errors) for indexer, (_, errors) in
+            zip(indexers, outcomes, strict=True)] == [(0, ""), (0, "")]  # fmt: skip
+    project.index()
+    assert len(project.found("marker")) == 3
+    assert project.leftovers() == []
+
+
+def test_ctrl_c_ends_the_workers_quietly_and_soon(project: Workspace, start: Start) -> None:
+    """The signal reaches every process of the terminal: no traceback, nothing half-written."""
+    write_large_corpus(project)
+    indexer = start(INDEX_WITH_WORKERS, project.root, 0.05)
+    assert int(started(indexer)) > 0
+    os.killpg(indexer.pid, signal.SIGINT)
+    _, errors = indexer.communicate(timeout=20)
+    assert (indexer.returncode, errors) == (130, "")
+    assert not list(project.folder.glob("*gen-*"))
+
+
+def test_workers_end_with_a_killed_parent(project: Workspace, start: Start) -> None:
+    """A killed run leaves neither processes nor a lock behind."""
+    write_large_corpus(project)
+    indexer = start(INDEX_WITH_WORKERS, project.root, 60)
+    assert int(started(indexer)) > 0
+    indexer.send_signal(signal.SIGKILL)
+    # the pipe comes to its end only when every process that inherited it has ended
+    indexer.communicate(timeout=20)
+    began = time.monotonic()
+    with project.store.writing():
+        assert time.monotonic() - began < 1
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # Python 3.12 on fork
+def test_workers_build_the_same_index(project: Workspace) -> None:
+    """One process or two: every file of the index is the same."""
+    write_large_corpus(project, files=8)
+    contents = []
+    for workers in (1, 2):
+        store = IndexStore(str(project.root / f"index{workers}"))
+        request = BuildRequest(
+            root=str(project.corpus),
+            display_root="corpus",
+            shape=Shape(2000, 0),
+            max_file_bytes=10**7,
+            workers=workers,
+        )
+        counts: list[int] = []
+        assert build_index(store, request, on_file=counts.append).files == 8
+        assert sum(counts) == 8
+        folder = Path(store.require_current())
+        names = ("chunks.json.hash", "bm25.hash", "bm25_files.hash", "postings.hash")
+        contents.append([(folder / name).read_text() for name in names])
+    assert contents[0] == contents[1]
