@@ -36,6 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _discard_output()
         return 0
     except KeyboardInterrupt:
+        # what was half-made when the signal came would complain on stderr as it is torn down
+        sys.unraisablehook = lambda unraisable: None
         return _fail("interrupted; nothing is left half-written", 130)
     except MemoryError:
         return _fail("out of memory; try a smaller folder or a smaller k", 1)

@@ -1,7 +1,7 @@
 """What each subcommand does: arguments that are already checked, a pipeline, text on stdout.
 
-Python Fire calls the methods of `Commands`; their names and parameters are those of the table in
-`arguments`, which tests compare.
+Python Fire calls the methods of `Commands`; their names and parameters are those of
+`command_table`, which tests compare.
 """
 
 from __future__ import annotations

@@ -23,7 +23,6 @@ _MAX_PROBLEMS_SHOWN = 10
 # What a terminal would obey, C1 controls and reversals of the writing direction among it: indexed
 # text is shown, never sent.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-_WORD = re.compile(r"[\w+#.-]*\w[+#]*")
 
 
 class Console:
@@ -192,17 +191,25 @@ def _window(line: str, wanted: set[str], tokenizer: Tokenizer) -> str:
     line = clean(line)
     if len(line) <= _PREVIEW_CHARS:
         return line
-    first = next(
-        (m.start() for m in _WORD.finditer(line) if wanted.intersection(tokenizer.terms(m[0]))), 0
-    )
+    first = next((start for start, _ in _matches(line, wanted, tokenizer)), 0)
     start = max(0, min(first - 20, len(line) - _PREVIEW_CHARS))
     shown = line[start : start + _PREVIEW_CHARS]
     return ("…" if start else "") + shown + ("…" if start + _PREVIEW_CHARS < len(line) else "")
 
 
 def _marked(line: str, wanted: set[str], tokenizer: Tokenizer, mark: Callable[[str], str]) -> str:
-    def replace(match: re.Match[str]) -> str:
-        word = match.group()
-        return mark(word) if wanted.intersection(tokenizer.terms(word)) else word
+    pieces, done = [], 0
+    for start, end in _matches(line, wanted, tokenizer):
+        pieces += [line[done:start], mark(line[start:end])]
+        done = end
+    return "".join([*pieces, line[done:]])
 
-    return _WORD.sub(replace, line)
+
+def _matches(line: str, wanted: set[str], tokenizer: Tokenizer) -> Iterator[tuple[int, int]]:
+    """Where the words stand that the query matched, as the index cuts words."""
+    end = 0
+    for word in tokenizer.raw_words(line):
+        start = line.index(word, end)
+        end = start + len(word)
+        if wanted.intersection(tokenizer.expand(word)):
+            yield start, end

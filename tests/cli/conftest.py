@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from house import CACHE_PAGE, ENTRY, SCHEDULER, House, Program, steer
+from house import CACHE_PAGE, CONFIGS, ENTRY, SCHEDULER, House, Program, steer
 
 from ragmachine import cli
 
@@ -27,6 +27,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> House:
         ("", page, "The scheduler evicts the oldest block"),
     )
     code = house.answered("code", ("What does evict do?", module, "def evict(block)"))
+    for name, text in CONFIGS.items():
+        house.save(f"configured/{name}/ragmachine.toml", text)
     house.save("sets/docs.json", docs)
     house.save("sets/code.json", code)
     house.save("sets/bom.json", b"\xef\xbb\xbf" + json.dumps(docs).encode())

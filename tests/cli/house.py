@@ -47,6 +47,14 @@ class Scheduler:
         """Run one step within the token budget."""
         return budget - 1
 '''
+CONFIGS = {
+    "true": "k = true",
+    "misspelt": "overlpa = 5",
+    "broken": "k =",
+    "range": "k = 0",
+    "root": 'project_root = "/"',
+    "bytes": b"\xff",
+}
 ENTRY = "Calibration of pump {0} takes {0} minutes and is written down in ledger {0}."
 
 
@@ -87,14 +95,34 @@ class House:
         return self.root / "index"
 
     @property
+    def shelter(self) -> dict[str, str]:
+        """Variables that keep this machine's config file and models out."""
+        return {"XDG_CONFIG_HOME": str(self.root / "no-config"), "OLLAMA_HOST": "127.0.0.1:9"}
+
+    @property
     def environment(self) -> dict[str, str]:
-        """Variables that keep this machine's settings, files and models out."""
+        """Variables that lead every command to this project."""
         return {
             "RAG_PROJECT_ROOT": str(self.root),
             "RAG_INDEX_DIR": str(self.index_dir),
             "RAG_WORKERS": "1",
-            "XDG_CONFIG_HOME": str(self.root / "no-config"),
-            "OLLAMA_HOST": "127.0.0.1:9",
+            **self.shelter,
+        }
+
+    def quick(
+        self, words: Sequence[str], environment: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        """Arguments of `subprocess.Popen` that start a command in a third of a second less.
+
+        The index is named by a flag, since reading a ``RAG_`` variable takes that long.
+        """
+        is_about_index = words[:1] in (["index"], ["search"], ["answer"])
+        is_placed = not is_about_index or "--index_dir" in words
+        place = [] if is_placed else ["--index_dir", str(self.index_dir)]
+        return {
+            "args": child_words([*words, *place]),
+            "cwd": CHECKOUT,
+            "env": clean_environment({**self.shelter, **(environment or {})}),
         }
 
     def save(self, name: str, content: object) -> Path:

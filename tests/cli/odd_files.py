@@ -34,7 +34,7 @@ def mistakes() -> Iterator[Row]:
     yield refused("k-then-flag", "search cache --k --json", "--k needs a value")
     yield refused("folder-missing", "index --target_dir", "--target_dir needs a value")
     yield refused(
-        "folder-empty", ["index", "--target_dir", ""], "--target_dir needs a path, not ''"
+        "folder-blank", ["index", "--target_dir", ""], "--target_dir needs a path, not ''"
     )
     yield refused("dataset-empty", ["search_dataset", ""], "dataset_path needs a path, not ''")
     yield refused("nul", ["search_dataset", "a\0b"], "needs a path, not 'a\\x00b'")
@@ -117,6 +117,15 @@ def surroundings() -> Iterator[Row]:
     yield refused("variable-k-empty", "search cache", "RAG_K = '' is refused", RAG_K="")
     yield refused("variable-llm", "answer q", "llm must be one of auto", RAG_LLM="gpt")
     yield refused("variable-long", "search cache", "RAG_KKK", RAG_KKK="x" * 100_000)
+    for name, seen in {
+        "true": "k = True is refused", "misspelt": "did you mean overlap?",
+        "broken": "cannot be read", "range": "k must be at least 1, not 0",
+        "root": "sets project_root, which no config file can", "bytes": "cannot be read",
+    }.items():  # fmt: skip
+        folder = f"@root/configured/{name}"
+        yield refused(f"config-{name}", "search cache", seen, RAG_PROJECT_ROOT=folder)
+        file = f"{folder}/ragmachine.toml"
+        yield refused(f"config-file-{name}", "index", file, RAG_PROJECT_ROOT=folder)
     for command in ("search cache", "answer cache --llm extractive"):
         name = command.split()[0]
         yield works(f"bonus-{name}", f"{command} --bonus y", "corpus/", "the search is lexical")

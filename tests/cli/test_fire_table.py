@@ -8,7 +8,7 @@ from typing import Any
 
 import fire
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragmachine import command_table
@@ -149,6 +149,7 @@ def test_the_help_of_a_command_names_every_option(command: Command) -> None:
 
 
 @pytest.mark.parametrize("name", ["search", "answer"])
+@settings(deadline=None)
 @given(text=any_text)
 def test_fire_reads_back_any_query(name: str, text: str) -> None:
     """Whatever the text looks like, the command gets that text."""
@@ -159,6 +160,7 @@ def test_fire_reads_back_any_query(name: str, text: str) -> None:
     assert values["query"] == text
 
 
+@settings(deadline=None)
 @given(words=st.lists(word, max_size=6), command=st.sampled_from(COMMANDS))
 def test_any_line_is_read_or_refused_and_fire_agrees(words: list[str], command: Command) -> None:
     """No words make the grammar fail in another way, or Fire see other values or types."""
@@ -174,6 +176,7 @@ def test_any_line_is_read_or_refused_and_fire_agrees(words: list[str], command: 
     }
 
 
+@settings(deadline=None)
 @given(text=any_text)
 def test_a_number_is_read_or_refused(text: str) -> None:
     """Only ASCII digits make a number, and it stays within its bounds."""
@@ -186,6 +189,7 @@ def test_a_number_is_read_or_refused(text: str) -> None:
     assert 1 <= value <= 50
 
 
+@settings(deadline=None)
 @given(number=st.integers(min_value=1))
 def test_a_clamped_number_is_the_smaller_of_itself_and_its_bound(number: int) -> None:
     """However many digits it has."""

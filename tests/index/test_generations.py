@@ -322,6 +322,26 @@ def test_interrupted_while_reading_the_old_index_is_intact(indexed: Workspace) -
     assert_next_run_is_clean(indexed)
 
 
+# --- not checked is not intact
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_an_index_that_could_not_be_checked_is_not_trusted(
+    indexed: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A check that breaks down, for want of memory say, is no check passed."""
+
+    def break_down(paths: object) -> None:
+        raise MemoryError
+
+    check = store_module.Verification(str(indexed.generation))
+    check.result()
+    monkeypatch.setattr(store_module, "verify", break_down)
+    check = store_module.Verification(str(indexed.generation))
+    with pytest.raises(IndexCorruptError, match="could not be checked"):
+        check.result()
+
+
 # --- what is not ours
 
 
@@ -394,6 +414,7 @@ def test_a_lock_that_cannot_be_had_at_all_is_not_waited_for(
     assert time.monotonic() - started < 1
 
 
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # Python 3.12 on fork
 def test_a_forked_child_does_not_hold_the_lock(tmp_path: Path) -> None:
     """A worker that outlives its killed parent must not lock the index for ever."""
     path = str(tmp_path / "lock")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import re
 import signal
@@ -55,6 +56,18 @@ except KeyboardInterrupt:
     sys.exit(130)
 """
 
+
+# The same, with workers that take their time to come up.
+START_SLOWLY = """
+import os, time
+from ragmachine.index import build
+start_worker = build._start_worker
+def start_slowly():
+    os.write(1, b"starting\\n")
+    time.sleep(0.3)
+    start_worker()
+build._start_worker = start_slowly
+"""
 
 Start = Callable[..., "subprocess.Popen[str]"]
 
@@ -141,6 +154,17 @@ def test_ctrl_c_ends_the_workers_quietly_and_soon(project: Workspace, start: Sta
     _, errors = indexer.communicate(timeout=20)
     assert (indexer.returncode, errors) == (130, "")
     assert not list(project.folder.glob("*gen-*"))
+
+
+@pytest.mark.skipif(multiprocessing.get_start_method() != "fork", reason="changes the child")
+def test_ctrl_c_while_workers_start_is_as_quiet(project: Workspace, start: Start) -> None:
+    """A worker that has not yet learnt to ignore the signal does not die of it aloud."""
+    write_large_corpus(project, files=8)
+    indexer = start(START_SLOWLY + INDEX_WITH_WORKERS, project.root, 0.05)
+    assert started(indexer) == "starting"
+    os.killpg(indexer.pid, signal.SIGINT)
+    _, errors = indexer.communicate(timeout=20)
+    assert (indexer.returncode, errors) == (130, "")
 
 
 def test_workers_end_with_a_killed_parent(project: Workspace, start: Start) -> None:

@@ -34,7 +34,7 @@ def test_a_file_is_kept_as_it_was_indexed(indexed: Workspace) -> None:
 
 
 def test_a_span_has_its_lines_and_type(indexed: Workspace) -> None:
-    """Characters 9 to 24 of the guide are the end of line 3 and the start of line 4."""
+    """Characters 15 to 26 of the guide are the end of line 3 and the start of line 4."""
     found = span(indexed, "corpus/guide.md", 15, 26)
     assert found is not None
     assert found.text == GUIDE[15:26] == "eviction\nof"

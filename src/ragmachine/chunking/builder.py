@@ -193,7 +193,7 @@ class ChunkBuilder:
                 room = self.max_chars - (unit.start - lead.start)
                 if unit.end - lead.start <= self.max_chars:
                     unit = _merged(lead, unit)
-                elif 4 * room >= self.max_chars:
+                elif 4 * room >= 3 * self.max_chars:
                     parts: list[_Unit] = []
                     self._fit(text, unit.source, room, parts)
                     parts[0].is_anchor = unit.is_anchor
@@ -236,7 +236,8 @@ class ChunkBuilder:
             return True
         if unit.is_anchor:
             return False
-        return joined <= self.target_chars or unit.end - unit.start <= crumb
+        full = min(self.target_chars, self.max_chars - self.overlap_chars)
+        return joined <= full or unit.end - unit.start <= crumb
 
     def _overlapped(self, text: str, pieces: Sequence[Piece]) -> list[Piece]:
         """Extend each chunk backwards over whole lines of the one before it."""

@@ -18,10 +18,14 @@ _FRONT_MATTER = re.compile(
     r"\ufeff?---[ \t]*(?:\r\n|\r|\n)(.*?)(?:\r\n|\r|\n)(?:---|\.\.\.)[ \t]*(?=\r|\n|\Z)", re.S
 )
 # What may stand in column 0 of a YAML mapping; anything else was prose between two rules.
-_YAML_LINE = re.compile(r"""(?:[ \t#\]}]|-[ \t]|["']?[\w.$-][^:#]*["']?[ \t]*:(?:[ \t]|\Z)|\Z)""")
-_TITLE = re.compile(r"""title:[ \t]*(["']?)(.*?)\1[ \t]*\Z""")
-_CODE_SPAN = re.compile(r"(`+)(.+?)\1(?!`)")
-_INLINE_NOISE = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|\{ ?[#:.][^}]*\}|</?[a-zA-Z][^<>]*>|\*+")
+_YAML_LINE = re.compile(r"""[ \t#\]}]|-[ \t]|["'\w.$-][^:#]*:(?:[ \t]|\Z)|\Z""")
+_CODE_SPAN = re.compile(r"(?<!`)(`++)(.+?)(?<!`)\1(?!`)")
+# links and images, attributes, tags (but not List<int>), emphasis (but not 2 * 3)
+_INLINE_NOISE = re.compile(
+    r"!?\[([^\]]*)\]\([^)]*\)|\{ ?[#:.][^}]*\}"
+    r"|</?(?:a|abbr|b|br|code|del|div|em|font|i|img|kbd|mark|p|s|small|span|strong|sub|sup|u)\b[^<>]*>"
+    r"|\*+(?=\S)|(?<=\S)\*+"
+)
 # An introducing line, or the head of a MkDocs admonition or tab, whose body parses as code.
 _INTRO = re.compile(r"[:：]\**\Z|(?:\A|\n)(?:!!!|\?\?\?\+?|===)[ \t][^\n]*\Z")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -79,10 +83,16 @@ def _front_matter(text: str) -> tuple[int, str]:
     if not match:
         return 0, ""
     lines = re.split(r"\r\n|\r|\n", match.group(1))
-    if not all(map(_YAML_LINE.match, lines)):
+    has_key = any(":" in line for line in lines if not line.startswith(("#", " ", "\t")))
+    if not has_key or not all(map(_YAML_LINE.match, lines)):
         return 0, ""
-    titles = filter(None, map(_TITLE.match, lines))
-    return match.end(), next((title.group(2) for title in titles), "")
+    titles = (line.partition(":")[2].strip() for line in lines if line.startswith("title:"))
+    return match.end(), _unquoted(next(titles, ""))
+
+
+def _unquoted(value: str) -> str:
+    is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+    return value[1:-1] if is_quoted else value
 
 
 def _headings(lines: LineMap, tokens: list[Token]) -> Iterator[_Heading]:
@@ -135,13 +145,13 @@ def _sections(
     root = (front_title,) if front_title else ()
     if bounds[0] > 0:
         yield tiler.section(0, bounds[0], NodeContext("section", "", root))
+    if headings and root == (headings[0].title,):
+        root = ()  # the first heading says it once more
     trail: list[_Heading] = []
     for heading, (start, to) in zip(headings, pairwise(bounds), strict=True):
         while trail and trail[-1].level >= heading.level:
             trail.pop()
         names = (*root, *(parent.title for parent in trail))
-        if names[:1] == (heading.title,):  # the title of the front matter, written once more
-            names = ()
         context = NodeContext("section", heading.title, tuple(name for name in names if name))
         trail.append(heading)
         yield tiler.section(start, to, context)

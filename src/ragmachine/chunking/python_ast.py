@@ -12,6 +12,10 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _IMPORTS = (ast.Import, ast.ImportFrom)
 MODULE = NodeContext("module")
 _IMPORT_CONTEXT = NodeContext("imports")
+_COMPOUNDS = (
+    *_DEFINITIONS, ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try,
+    ast.TryStar, ast.Match,
+)  # fmt: skip
 _SUITES = ("body", "handlers", "orelse", "finalbody", "cases")
 _MAX_DECORATOR_CHARS = 80
 # blank lines, then the indentation of a comment
@@ -103,7 +107,7 @@ class _Tiler:
     def _after(self, statement: ast.stmt, following: ast.stmt) -> int:
         """Where a statement ends, with the comments that close its suite."""
         cut = self.lines.start_of((statement.end_lineno or statement.lineno) + 1)
-        if not hasattr(statement, "body"):
+        if not isinstance(statement, _COMPOUNDS):
             return cut
         limit = self.lines.start_of(_first_line(following))
         while comment := _INDENTED_COMMENT.match(self.text, cut, limit):

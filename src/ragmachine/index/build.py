@@ -115,9 +115,24 @@ def _in_workers(
 ) -> Iterator[Batch]:
     pool = ProcessPoolExecutor(workers, initializer=_start_worker)
     try:
-        yield from pool.map(work, runs)
+        with _interrupts_held():  # all workers are started here
+            batches_to_come = pool.map(work, runs)
+        yield from batches_to_come
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Let Ctrl-C wait, here and in processes started meanwhile: those must learn to ignore it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _start_worker() -> None:

@@ -58,7 +58,7 @@ def verify(paths: Iterable[str]) -> None:
             member = os.path.join(base, name)
             try:
                 is_intact = file_digest(member) == digest
-            except OSError as error:
+            except (OSError, ValueError) as error:  # ValueError: it shrank while it was mapped
                 raise _corrupt(f"{member} is missing or unreadable") from error
             if not is_intact:
                 raise _corrupt(f"{member} does not match its SHA-256 in {path + SUFFIX}")

@@ -54,13 +54,17 @@ class Verification:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        self._error: RagError | None = None
+        # until the check has come to its end, nothing is vouched for
+        self._error: RagError | None = IndexCorruptError(
+            f"{folder} could not be checked", remedy="try again"
+        )
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
         try:
             verify(os.path.join(self.folder, name) for name in ARTIFACTS)
+            self._error = None
         except RagError as error:
             self._error = error
 

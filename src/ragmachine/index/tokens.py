@@ -17,7 +17,7 @@ import Stemmer
 # is taken out once a word is expanded. `\w` alone would cut Indic words at their vowel signs.
 _WIDE = (
     "\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u1fff\u200c\u200d\u2070-\u209c"
-    "\u2c00-\u2dff\u3005-\u3007\u3021-\ud7ff\uf900-\ufaff\ufb00-\ufdcf\ufdf0-\ufe0f\ufe20-\ufe2f"
+    "\u2c00-\u2dff\u3005-\u3007\u3021-\ud7ff\uf900-\ufaff\ufb00-\ufdcf\ufdf0-\ufdff\ufe20-\ufe2f"
     "\ufe70-\ufefc\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff66-\uffdc\U00010000-\U0001efff"
     "\U00020000-\U000323af"
 )
@@ -87,7 +87,7 @@ class Tokenizer:
         if terms is None:
             terms = self._expand(raw)
             # what is written without spaces is a clause, not a word, and hardly comes back
-            if raw.isascii() and len(raw) <= _MAX_RAW_CHARS or not _CJK.search(raw):
+            if len(raw) <= _MAX_RAW_CHARS and (raw.isascii() or not _CJK.search(raw)):
                 self._cache[raw] = terms
         return terms
 
@@ -150,7 +150,7 @@ class Tokenizer:
                     yield from (run[i : i + 2] for i in range(len(run) - 1))
 
     def _expand_accented(self, word: str) -> Iterable[str]:
-        if not word or len(word) > _MAX_RAW_CHARS:
+        if len(word) > _MAX_RAW_CHARS or not word:
             return
         if word.isascii():
             yield from self._expand(word)
@@ -161,7 +161,7 @@ class Tokenizer:
         parts = [word[start:end] for start, end in spans] if len(spans) > 1 else []
         for part in (word, *parts):
             folded = part.casefold()
-            if len(folded) <= _MAX_TERM_CHARS:
+            if len(folded) <= _MAX_TERM_CHARS and any(map(str.isalnum, folded)):
                 yield self._stem(folded)
                 yield self._stem(_without_accents(folded))
 
@@ -175,11 +175,12 @@ def _normalized(raw: str) -> str:
 
 def _letters(word: str) -> str:
     """The word with blanks for its punctuation and symbols, and without invisible joiners."""
-    return "".join(
-        char if char.isascii() or (kind := unicodedata.category(char)[0]) in "LMN"
-        else "" if kind == "C" else " "
-        for char in word
-    )  # fmt: skip
+    return "".join(char if char.isalnum() or char in "_." else _instead(char) for char in word)
+
+
+def _instead(char: str) -> str:
+    kind = unicodedata.category(char)
+    return char if kind[0] == "M" else "" if kind == "Cf" else " "
 
 
 def _shape(char: str) -> str:
@@ -190,4 +191,8 @@ def _shape(char: str) -> str:
 
 
 def _without_accents(word: str) -> str:
-    return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
+    """The word without marks that may be left out; a virama (class 9) may not."""
+    parts = unicodedata.normalize("NFD", word)
+    return unicodedata.normalize(
+        "NFC", "".join(char for char in parts if unicodedata.combining(char) in (0, 9))
+    )
