@@ -33,7 +33,7 @@ def main() -> int:
         print(f"error: nothing was changed: {error}", file=sys.stderr)
         return 1
     pins = [" ".join(line.split()) for line in done.stdout.splitlines() if "==" in line]
-    rows = "".join(f"    \"{pin}\",\n" for pin in sorted(pins, key=str.lower))
+    rows = "".join(f'    "{pin}",\n' for pin in sorted(pins, key=str.lower))
     PYPROJECT.write_text(
         BLOCK.sub(lambda _: f"constraint-dependencies = [\n{rows}]\n", before), encoding="utf-8"
     )

@@ -130,7 +130,8 @@ def test_a_terminal_is_never_commanded_by_what_was_indexed(
 ) -> None:
     """Control characters of texts, labels and file names are shown as replacements or escapes."""
     words = [word.replace("@corpus", f"{hostile.root}/corpus") for word in words]
-    text = OURS.sub("", on_terminal(hostile, *words))
+    place = hostile.environment if words[0] == "index" else {}
+    text = OURS.sub("", on_terminal(hostile, *words, environment={**TERMINAL, **place}))
     bar = text.rpartition("\r")[0] if words[0] == "index" else ""
     assert OBEYED.findall(text.removeprefix(bar).removeprefix("\r")) == []
     assert ("warning: broken" if words[0] == "index" else "marmalade") in text

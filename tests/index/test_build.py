@@ -285,8 +285,8 @@ def test_labels_leave_out_imports_beside_other_places() -> None:
 def test_the_injected_line_tells_place_and_file() -> None:
     """The form of the metadata that is indexed along with a chunk."""
     method = NodeContext(kind="method", name="step", parents=("Engine",))
-    assert metadata_line([method], "a.py") == "Class: Engine - Method: step | File: a.py"
-    assert metadata_line([NodeContext()], "a.txt") == "File: a.txt"
+    assert metadata_line(label_of([method]), "a.py") == "Class: Engine - Method: step | File: a.py"
+    assert metadata_line("", "a.txt") == "File: a.txt"
 
 
 # --- where the corpus is

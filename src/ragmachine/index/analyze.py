@@ -80,9 +80,8 @@ class Batch:
     problems: list[tuple[str, str]] = field(default_factory=list)
 
 
-def metadata_line(contexts: Sequence[NodeContext], path: str) -> str:
+def metadata_line(label: str, path: str) -> str:
     """What is injected into the indexed text: ``Class: X - Method: y | File: path``."""
-    label = label_of(contexts)
     return f"{label} | File: {path}" if label else f"File: {path}"
 
 
@@ -178,7 +177,6 @@ class _Analyzer:
     def _add_chunks(self, path: str, text: str, pieces: Sequence[Piece]) -> None:
         raw_words, number = self.tokenizer.raw_words, self.raw_ids.__getitem__
         lines, offsets = _Lines(text), _ByteOffsets(text)
-        path_words = list(map(number, raw_words(path)))
         for piece in pieces:
             chunk = len(self.chunks)
             self.chunks.append(
@@ -189,9 +187,11 @@ class _Analyzer:
             )  # fmt: skip
             label = label_of(piece.contexts)
             self.labels.append(label)
-            words = [*map(number, raw_words(label)), *path_words]
-            self.field_words.extend(words)
-            self.field_lengths.append(len(words))
+            injected = raw_words(metadata_line(label, path))
+            # the marker would be evidence for "file" in every chunk; of the word, one goes
+            injected.remove("File")
+            self.field_words.extend(map(number, injected))
+            self.field_lengths.append(len(injected))
             for start, end in cut_lines(text, piece.start, piece.end, PASSAGE_CHARS):
                 words = list(map(number, raw_words(text[start:end])))
                 self.body_words.extend(words)
