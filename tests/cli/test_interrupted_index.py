@@ -63,7 +63,7 @@ def has_begun(house: House, process: subprocess.Popen[str], workers: int) -> boo
     """Whether the work is under way: the lock is held, and workers leave Ctrl-C to their parent."""
     if not is_locked(house.index_dir / "index.lock"):
         return False
-    if workers == 1:
+    if workers == 0:
         return True
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     status = [Path(f"/proc/{child}/status").read_text() for child in children]
@@ -72,13 +72,13 @@ def has_begun(house: House, process: subprocess.Popen[str], workers: int) -> boo
 
 
 def interrupt(house: House, process: subprocess.Popen[str], workers: int) -> tuple[str, str]:
-    """Press Ctrl-C once the work has begun: the whole group gets the signal."""
+    """Press Ctrl-C once that many workers have started, with 0 as soon as the lock is taken."""
     deadline = time.monotonic() + 30
     while not has_begun(house, process, workers):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    time.sleep(0.1)
+    time.sleep(0.1 if workers else 0.0)
     os.killpg(process.pid, signal.SIGINT)
     try:
         return process.communicate(timeout=30)
@@ -88,13 +88,17 @@ def interrupt(house: House, process: subprocess.Popen[str], workers: int) -> tup
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc tells when the workers have started")
-@pytest.mark.parametrize("workers", [1, 2], ids=["alone", "with-workers"])
-def test_ctrl_c_leaves_the_old_index(quarry: House, workers: int) -> None:
+@pytest.mark.parametrize(
+    ("workers", "started"),
+    [(1, 0), (2, 0), (2, 2)],
+    ids=["alone", "workers-starting", "workers-at-work"],
+)
+def test_ctrl_c_leaves_the_old_index(quarry: House, workers: int, started: int) -> None:
     """Exit code 130, one line, no unfinished folder, and the same answer as before."""
     before = (quarry.index_dir / "CURRENT").read_text()
     words = ["--target_dir", f"{quarry.root}/large", "--workers", str(workers)]
     process = start(quarry, "index", *words)
-    out, err = interrupt(quarry, process, workers)
+    out, err = interrupt(quarry, process, started)
     assert (process.returncode, out) == (130, "")
     assert err == "error: interrupted; nothing is left half-written\n"
     assert (quarry.index_dir / "CURRENT").read_text() == before
