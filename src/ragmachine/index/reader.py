@@ -15,6 +15,7 @@ from ragmachine.index.files import Documents, damage, read_json
 from ragmachine.index.sparse import VOCABULARY_FILE, load_retriever
 from ragmachine.index.store import IndexStore
 from ragmachine.index.tokens import Tokenizer
+from ragmachine.index.vocabulary import Vocabulary
 from ragmachine.models import Chunk
 
 if TYPE_CHECKING:
@@ -79,9 +80,9 @@ class Index:
             self._file_start = [0, *np.cumsum(chunk_map["file_bytes"]).tolist()]
         self.file_of_chunk: Ints = np.repeat(np.arange(len(self.files), dtype=np.int32), counts)
         self._columns = chunk_map
-        self.vocabulary: dict[str, int] = read_json(os.path.join(folder, "bm25", VOCABULARY_FILE))
+        self.vocabulary = Vocabulary(os.path.join(folder, "bm25", VOCABULARY_FILE))
         self.tokenizer = Tokenizer()
-        self._name_terms: dict[int, frozenset[int]] = {}
+        self._name_terms: dict[int, frozenset[str]] = {}
         path = os.path.join(folder, "documents.bin")
         with damage(path):
             self.documents = Documents(path)
@@ -104,14 +105,13 @@ class Index:
         """Chunks in the index."""
         return len(self.labels)
 
-    def name_terms(self, file: int) -> frozenset[int]:
-        """Known terms of a file's name, suffix left out; cached."""
+    def name_terms(self, file: int) -> frozenset[str]:
+        """Terms of a file's name, suffix left out; cached."""
         known = self._name_terms.get(file)
         if known is None:
             name = self.files[file].rpartition("/")[2]
             stem = name.rpartition(".")[0] or name
-            terms = self.tokenizer.terms(stem.replace("_", " ").replace("-", " "))
-            known = frozenset(self.vocabulary[t] for t in terms if t in self.vocabulary)
+            known = frozenset(self.tokenizer.terms(stem.replace("_", " ").replace("-", " ")))
             self._name_terms[file] = known
         return known
 

@@ -74,7 +74,11 @@ class LexicalRetriever:
             k: at least 1.
         """
         vocabulary = self.index.vocabulary
-        known = {vocabulary[term]: weight for term, weight in terms.items() if term in vocabulary}
+        known = {
+            number: weight
+            for term, weight in terms.items()
+            if (number := vocabulary.get_number(term)) is not None
+        }
         if not known or not self.index.chunk_count:
             return []
         base = self._weighted(self.index.chunk_scores, known)
@@ -94,7 +98,7 @@ class LexicalRetriever:
         }
         factor = self._file_factor[file_of[candidates]]
         total = sum(stages.values(), np.zeros(len(candidates), dtype=np.float32))
-        name = self.weights.name * self._name_coverage(candidates, known) * float(total.max())
+        name = self.weights.name * self._name_coverage(candidates, terms) * float(total.max())
         stages["name"] = name
         final = (total + name) * factor
         stages["role"] = final - total - name
@@ -145,15 +149,15 @@ class LexicalRetriever:
         best: Floats = np.maximum.reduceat(score, starts)
         return best
 
-    def _name_coverage(self, chunks: npt.NDArray[np.int64], known: Mapping[int, float]) -> Floats:
+    def _name_coverage(self, chunks: npt.NDArray[np.int64], terms: Mapping[str, float]) -> Floats:
         """Share of a file name's words that the query holds."""
         files = self.index.file_of_chunk[chunks]
-        cover = {file: self._cover(file, known) for file in set(files.tolist())}
+        cover = {file: self._cover(file, terms) for file in set(files.tolist())}
         return np.array([cover[file] for file in files.tolist()], dtype=np.float32)
 
-    def _cover(self, file: int, known: Mapping[int, float]) -> float:
+    def _cover(self, file: int, terms: Mapping[str, float]) -> float:
         words = self.index.name_terms(file)
-        return sum(term in known for term in words) / len(words) if words else 0.0
+        return sum(term in terms for term in words) / len(words) if words else 0.0
 
 
 def top(score: Floats, count: int) -> npt.NDArray[np.int64]:
