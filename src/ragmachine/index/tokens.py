@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import cache
 
 import Stemmer
 
@@ -27,9 +28,8 @@ _NUMBER = r"\d+(?:\.\d+)*"
 _TAIL = r"(?:\.\d+)*(?:\+\+|#)?"
 _FLAG = r"--(?<![\w-]--)[A-Za-z][\w-]*"
 _RAW_ASCII = re.compile(rf"[A-Za-z_]\w*{_TAIL}|{_NUMBER}|{_FLAG}", re.ASCII)
-_RAW_WIDE = re.compile(rf"[A-Za-z_{_WIDE}][A-Za-z0-9_{_WIDE}]*{_TAIL}|{_NUMBER}|{_FLAG}", re.ASCII)
 # Scripts written without spaces: Han, kana, Hangul (whose particles cling to their words), Thai.
-_CJK = re.compile(
+_CJK_RUN = (
     "([\u0e00-\u0e7f\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
     "\uf900-\ufaff\U00020000-\U000323af]+)"
 )
@@ -66,6 +66,19 @@ _PROSE_KEYWORDS = frozenset(
 )
 
 
+@cache
+def _raw_wide() -> re.Pattern[str]:
+    """Raw words of a text with non-ASCII letters; compiled when first met, since it takes 5 ms."""
+    word = f"[A-Za-z_{_WIDE}][A-Za-z0-9_{_WIDE}]*"
+    return re.compile(f"{word}{_TAIL}|{_NUMBER}|{_FLAG}", re.ASCII)
+
+
+@cache
+def _cjk() -> re.Pattern[str]:
+    """Runs of a script without spaces, captured."""
+    return re.compile(_CJK_RUN)
+
+
 class Tokenizer:
     """Turns text into index terms; holds the cache of expansions.
 
@@ -79,7 +92,7 @@ class Tokenizer:
     @staticmethod
     def raw_words(text: str) -> list[str]:
         """Words in text order, as written, before expansion."""
-        return (_RAW_ASCII if text.isascii() else _RAW_WIDE).findall(text)
+        return (_RAW_ASCII if text.isascii() else _raw_wide()).findall(text)
 
     def expand(self, raw: str) -> tuple[str, ...]:
         """Index terms of one raw word: the whole first, then its parts; stopwords give none."""
@@ -87,7 +100,7 @@ class Tokenizer:
         if terms is None:
             terms = self._expand(raw)
             # what is written without spaces is a clause, not a word, and hardly comes back
-            if len(raw) <= _MAX_RAW_CHARS and (raw.isascii() or not _CJK.search(raw)):
+            if len(raw) <= _MAX_RAW_CHARS and (raw.isascii() or not _cjk().search(raw)):
                 self._cache[raw] = terms
         return terms
 
@@ -141,7 +154,7 @@ class Tokenizer:
     def _expand_wide(self, raw: str) -> Iterable[str]:
         """Words with non-ASCII letters: normalised, cut by script, accents also folded away."""
         for word in _letters(_normalized(raw)).split():
-            for number, run in enumerate(_CJK.split(word)):
+            for number, run in enumerate(_cjk().split(word)):
                 if number % 2 == 0:
                     yield from self._expand_accented(run)
                 elif len(run) == 1:
