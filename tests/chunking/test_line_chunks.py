@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from promises import cut
 
-from ragmachine.chunking.builder import Block, ChunkBuilder, LineMap, cut_without_crumbs
+from ragmachine.chunking.builder import Block, ChunkBuilder, LineMap
+from ragmachine.chunking.cuts import cut_without_crumbs
 from ragmachine.chunking.lines import line_blocks
 
 

@@ -201,6 +201,14 @@ def test_a_heading_never_ends_a_chunk() -> None:
     assert cut("a.md", text, max_chars=180)[1].startswith("# B\n\n## C\n\nA sentence")
 
 
+@pytest.mark.parametrize("anchor", ["[](){ #use }", '<a id="use"></a>', '<a name="use"> </a>'])
+def test_a_link_target_above_a_heading_belongs_to_it(anchor: str) -> None:
+    """It is the first line of the section, not the last of the one before."""
+    text = f"# A\n\n{prose(120)}\n{anchor}\n\n## Use\n\n{prose(120)}"
+    assert cut("a.md", text, max_chars=180)[1].startswith(f"{anchor}\n\n## Use\n\nA sentence")
+    assert labels(text) == ["A", "A > Use"]
+
+
 def test_a_heading_stays_with_text_that_must_be_cut_for_it() -> None:
     """Heading and paragraph exceed the limit together: the paragraph is cut, not the tie."""
     text = f"# A\n\n{prose(120)}\n# B\n\n{prose(199)}"

@@ -129,6 +129,15 @@ def test_a_comment_inside_a_suite_stays_in_it() -> None:
     assert second.startswith("def g")
 
 
+def test_a_string_below_a_variable_belongs_to_it() -> None:
+    """Attribute docstrings are not parted from their attributes."""
+    field = '    size: int = 0\n    """How large\n    it is.\n    """\n\n'
+    chunks = cut("a.py", "class A:\n" + field * 8, max_chars=150)
+    assert len(chunks) > 3
+    assert all(chunk.endswith('"""') for chunk in chunks)
+    assert all(chunk.startswith("    size") for chunk in chunks[1:])
+
+
 def test_dead_code_above_a_function_does_not_tear_it() -> None:
     """A comment set apart by a blank line counts as code of its own."""
     dead = "# old()\n" * 20

@@ -7,19 +7,18 @@ limit and do not overlap unless asked to.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
+from ragmachine.chunking.cuts import CRUMBS_PER_CHUNK, LINE_END, cut_without_crumbs
+
 # whitespace as `str.isspace` has it, and the byte order mark
 _BLANK = (
     " \t\n\v\f\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
     "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
-_CRUMBS_PER_CHUNK = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,7 @@ class LineMap:
 
     def __init__(self, text: str) -> None:
         if "\r" in text:
-            self.starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
+            self.starts = [0, *(match.end() for match in LINE_END.finditer(text))]
         else:
             lengths = (len(line) + 1 for line in text.split("\n"))
             self.starts = list(accumulate(lengths, initial=0))[:-1]
@@ -231,7 +230,7 @@ class ChunkBuilder:
         if joined > self.max_chars:
             return False
         # a crumb (a bracket, a stray line) never takes a chunk of its own
-        crumb = self.max_chars // _CRUMBS_PER_CHUNK
+        crumb = self.max_chars // CRUMBS_PER_CHUNK
         if open_.end - open_.start <= crumb:
             return True
         if unit.is_anchor:
@@ -298,41 +297,3 @@ def cut_lines(text: str, start: int, end: int, limit: int) -> list[tuple[int, in
     if start < end:
         ranges.append((start, end))
     return ranges
-
-
-def cut_without_crumbs(text: str, start: int, end: int, limit: int) -> list[tuple[int, int]]:
-    """As `cut_lines`, but the last two ranges share evenly what would leave the last one small.
-
-    So no closing bracket is left over, nor an opening one before a line that is cut anyway.
-    """
-    ranges = []
-    while end - start > limit:
-        rest = end - start - limit
-        fair = start + (limit if rest > limit // 4 else (end - start) // 2)
-        cut = _cut_near(text, start, fair, start + limit)
-        ranges.append((start, cut))
-        start = cut
-    ranges.append((start, end))
-    return ranges
-
-
-def _cut_near(text: str, start: int, fair: int, last: int) -> int:
-    """The first line end in fair..last, else the last one before, else a place within the line."""
-    low = max(fair, start + 1)
-    found = _LINE_END.search(text, low - 1, last)
-    if found and not _parts_line_end(text, found.end()):
-        return found.end()
-    cut = max(text.rfind("\n", start, low - 1), text.rfind("\r", start, low - 1)) + 1
-    if cut > start and not _parts_line_end(text, cut):
-        is_crumb = cut - start <= (last - start) // _CRUMBS_PER_CHUNK
-        if not is_crumb or _LINE_END.search(text, last, cut + last - start):
-            return cut
-    cut = text.rfind(" ", max(start, low - (last - start) // 5), low) + 1 or low
-    if _parts_line_end(text, cut):
-        cut += -1 if cut > start + 1 else 1
-    return min(cut, last)
-
-
-def _parts_line_end(text: str, offset: int) -> bool:
-    """Whether an offset parts a CR LF pair."""
-    return text[offset - 1 : offset + 1] == "\r\n"

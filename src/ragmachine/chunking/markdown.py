@@ -28,6 +28,7 @@ _INLINE_NOISE = re.compile(
 )
 # An introducing line, or the head of a MkDocs admonition or tab, whose body parses as code.
 _INTRO = re.compile(r"[:：]\**\Z|(?:\A|\n)(?:!!!|\?\?\?\+?|===)[ \t][^\n]*\Z")
+_ANCHOR = re.compile(r"(?:\[\]\(\)\{[^{}\r\n]*\}|<a [^<>\r\n]*>[ \t]*</a>)\s*")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _MAX_TITLE_CHARS = 300
 
@@ -73,8 +74,9 @@ def markdown_blocks(text: str, max_chars: int = 0) -> list[Block]:
         body = re.sub(r"[^\r\n]", " ", text[:skipped]) + text[skipped:]
     tokens = _parser().parse(body)
     elements = sorted(_elements(lines, tokens))
+    headings = [_with_anchor(text, heading, elements) for heading in _headings(lines, tokens)]
     tiler = _Tiler(elements, max_chars // 2)
-    return list(_sections(len(text), list(_headings(lines, tokens)), title, tiler))
+    return list(_sections(len(text), headings, title, tiler))
 
 
 def _front_matter(text: str) -> tuple[int, str]:
@@ -101,6 +103,15 @@ def _headings(lines: LineMap, tokens: list[Token]) -> Iterator[_Heading]:
         if opening.type == "heading_open" and opening.level == 0 and opening.map:
             start = lines.start_of(opening.map[0] + 1)
             yield _Heading(start, int(opening.tag[1]), _plain(content.content))
+
+
+def _with_anchor(text: str, heading: _Heading, elements: list[_Element]) -> _Heading:
+    """The heading with the link target right above it, which becomes its first line."""
+    own = bisect_left(elements, heading.start, key=_start)
+    if own == 0 or not _ANCHOR.fullmatch(text, elements[own - 1].start, heading.start):
+        return heading
+    del elements[own]  # the two are one element
+    return heading._replace(start=elements[own - 1].start)
 
 
 def _plain(title: str) -> str:

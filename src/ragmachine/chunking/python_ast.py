@@ -72,7 +72,7 @@ class _Tiler:
     def _cuts(
         self, body: Sequence[ast.stmt], start: int, end: int, *, joins_imports: bool = True
     ) -> Iterator[tuple[list[ast.stmt], int, int]]:
-        """Group statements that share a line or a run of imports; yield each group's range.
+        """Group what shares a line, a run of imports or a docstring; yield each group's range.
 
         The comments and blank lines before a statement go to it, but for comments that are
         indented as the suite of the statement before.
@@ -80,15 +80,11 @@ class _Tiler:
         groups: list[list[ast.stmt]] = []
         last_lines: list[int] = []
         for statement in body:
-            joins = groups and (
+            if groups and (
                 statement.lineno <= last_lines[-1]
-                or (
-                    joins_imports
-                    and isinstance(statement, _IMPORTS)
-                    and isinstance(groups[-1][0], _IMPORTS)
-                )
-            )
-            if joins:
+                or (joins_imports and _are_imports(groups[-1][0], statement))
+                or _is_described(groups[-1][-1], statement)
+            ):
                 groups[-1].append(statement)
             else:
                 groups.append([statement])
@@ -243,6 +239,20 @@ def _first_line(node: ast.stmt) -> int:
     if isinstance(node, _DEFINITIONS) and node.decorator_list:
         return min(node.lineno, node.decorator_list[0].lineno)
     return node.lineno
+
+
+def _are_imports(first: ast.stmt, second: ast.stmt) -> bool:
+    return isinstance(first, _IMPORTS) and isinstance(second, _IMPORTS)
+
+
+def _is_described(variable: ast.stmt, text: ast.stmt) -> bool:
+    """Whether a string below an assignment is the variable's docstring."""
+    return (
+        isinstance(variable, ast.Assign | ast.AnnAssign)
+        and isinstance(text, ast.Expr)
+        and isinstance(text.value, ast.Constant)
+        and isinstance(text.value.value, str)
+    )
 
 
 def _branches(statement: ast.stmt) -> Iterator[Sequence[ast.AST]]:

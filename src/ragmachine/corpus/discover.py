@@ -8,11 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ragmachine.corpus.ignore import IgnoreFile
+from ragmachine.corpus.ignore import IGNORE_FILES, IgnoreFile, IgnoreRules
 from ragmachine.errors import CorpusError
-
-# In the order in which they are asked: `.ragignore` has the last say wherever it stands.
-IGNORE_FILES = (".ragignore", ".gitignore")
 
 # Suffixes whose files are never text; anything unknown is decided by its bytes.
 BINARY_SUFFIXES = frozenset(
@@ -77,31 +74,6 @@ class Discovery:
     problems: list[tuple[str, str]] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class _Rules:
-    """Ignore files in force in a folder, in the order in which they are asked.
-
-    Attributes:
-        files: (rank of its name, minus its depth, its folder with a final slash, its patterns).
-    """
-
-    files: tuple[tuple[int, int, str, IgnoreFile], ...] = ()
-
-    def with_file(self, name: str, base: str, patterns: IgnoreFile) -> _Rules:
-        """These rules and those of one more file."""
-        prefix = f"{base}/" if base else ""
-        own = (IGNORE_FILES.index(name), -prefix.count("/"), prefix, patterns)
-        return _Rules(tuple(sorted((*self.files, own), key=lambda file: file[:2])))
-
-    def ignores(self, path: str, *, is_folder: bool) -> bool:
-        """Whether the first file that mentions the path ignores it."""
-        for _, _, prefix, patterns in self.files:
-            verdict = patterns.verdict(path[len(prefix) :], is_folder=is_folder)
-            if verdict is not None:
-                return verdict
-        return False
-
-
 def discover(root: str, *, max_file_bytes: int) -> Discovery:
     """Walk a corpus folder, or take a single file, and list what to index.
 
@@ -138,7 +110,7 @@ class _Walk:
         self.found = found
         self.seen_files: set[tuple[int, int]] = set()
         self.seen_folders: set[tuple[int, int]] = set()
-        self.links: list[tuple[str, str, _Rules]] = []
+        self.links: list[tuple[str, str, IgnoreRules]] = []
 
     def take_root(self) -> None:
         """Take a root that is a file: asked for by name, so that only its size may keep it out."""
@@ -152,13 +124,13 @@ class _Walk:
             os.listdir(self.root)
         except OSError as error:
             raise CorpusError(f"cannot list {self.root}: {error.strerror}") from error
-        self._folder(self.root, "", _Rules())
+        self._folder(self.root, "", IgnoreRules())
         while self.links:
             links, self.links = self.links, []
             for absolute, path, rules in links:
                 self._link(absolute, path, rules)
 
-    def _folder(self, absolute: str, path: str, rules: _Rules) -> None:
+    def _folder(self, absolute: str, path: str, rules: IgnoreRules) -> None:
         stack = [(absolute, path, rules)]
         while stack:
             folder, base, inherited = stack.pop()
@@ -177,8 +149,8 @@ class _Walk:
             stack.extend(reversed(list(self._entries(entries, base, own))))
 
     def _entries(
-        self, entries: Sequence[os.DirEntry[str]], base: str, rules: _Rules
-    ) -> Iterator[tuple[str, str, _Rules]]:
+        self, entries: Sequence[os.DirEntry[str]], base: str, rules: IgnoreRules
+    ) -> Iterator[tuple[str, str, IgnoreRules]]:
         """List the files of one folder and yield the folders to visit."""
         for entry in entries:
             path = f"{base}/{entry.name}" if base else entry.name
@@ -210,7 +182,7 @@ class _Walk:
             return False
         return True
 
-    def _link(self, absolute: str, path: str, rules: _Rules) -> None:
+    def _link(self, absolute: str, path: str, rules: IgnoreRules) -> None:
         target = os.path.realpath(absolute)
         is_folder = os.path.isdir(target)
         if target != self.real_root and not target.startswith(self.real_root.rstrip("/") + "/"):
@@ -229,7 +201,7 @@ class _Walk:
     def _is_ignored_there(self, target: str, is_folder: bool) -> bool:
         """Whether ignore files keep out what a link leads to, in its own place."""
         names = os.path.relpath(target, self.real_root).split(os.sep)
-        rules, folder, path = _Rules(), self.real_root, ""
+        rules, folder, path = IgnoreRules(), self.real_root, ""
         for number, name in enumerate(names, start=1):
             try:
                 with os.scandir(folder) as listing:
@@ -242,7 +214,7 @@ class _Walk:
             folder = os.path.join(folder, name)
         return False
 
-    def _file(self, absolute: str, path: str, rules: _Rules) -> None:
+    def _file(self, absolute: str, path: str, rules: IgnoreRules) -> None:
         try:
             info = os.stat(absolute)
         except OSError as error:
@@ -264,14 +236,14 @@ class _Walk:
         self.seen_files.add((info.st_dev, info.st_ino))
         self.found.files.append(SourceFile(path, absolute, info.st_size, info.st_mtime_ns))
 
-    def _folder_reason(self, name: str, path: str, rules: _Rules) -> str:
+    def _folder_reason(self, name: str, path: str, rules: IgnoreRules) -> str:
         if name.startswith(".") and name not in KEPT_DOT_FOLDERS:
             return "hidden"
         if name in NOISE_FOLDERS or name.endswith(".egg-info"):
             return "generated"
         return "ignore file" if rules.ignores(path, is_folder=True) else ""
 
-    def _file_reason(self, path: str, info: os.stat_result, rules: _Rules) -> str:
+    def _file_reason(self, path: str, info: os.stat_result, rules: IgnoreRules) -> str:
         name = path.rpartition("/")[2]
         if not stat.S_ISREG(info.st_mode):
             return "not a regular file"
@@ -286,8 +258,8 @@ class _Walk:
         return "ignore file" if rules.ignores(path, is_folder=False) else ""
 
     def _with_ignore_files(
-        self, folder: str, base: str, rules: _Rules, entries: Sequence[os.DirEntry[str]]
-    ) -> _Rules:
+        self, folder: str, base: str, rules: IgnoreRules, entries: Sequence[os.DirEntry[str]]
+    ) -> IgnoreRules:
         """Add the folder's own ignore files to those it inherits."""
         for entry in entries:
             if entry.name not in IGNORE_FILES:

@@ -10,6 +10,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+# In the order in which they are asked: `.ragignore` has the last say wherever it stands.
+IGNORE_FILES = (".ragignore", ".gitignore")
+
 _POSIX_CLASSES = {
     "alnum": "a-zA-Z0-9",
     "alpha": "a-zA-Z",
@@ -56,6 +59,31 @@ class IgnoreFile:
             if pattern.regex.fullmatch(path):
                 return not pattern.is_negated
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreRules:
+    """Ignore files in force in a folder, in the order in which they are asked.
+
+    Attributes:
+        files: (rank of its name, minus its depth, its folder with a final slash, its patterns).
+    """
+
+    files: tuple[tuple[int, int, str, IgnoreFile], ...] = ()
+
+    def with_file(self, name: str, base: str, patterns: IgnoreFile) -> IgnoreRules:
+        """These rules and those of one more file."""
+        prefix = f"{base}/" if base else ""
+        own = (IGNORE_FILES.index(name), -prefix.count("/"), prefix, patterns)
+        return IgnoreRules(tuple(sorted((*self.files, own), key=lambda file: file[:2])))
+
+    def ignores(self, path: str, *, is_folder: bool) -> bool:
+        """Whether the first file that mentions the path ignores it."""
+        for _, _, prefix, patterns in self.files:
+            verdict = patterns.verdict(path[len(prefix) :], is_folder=is_folder)
+            if verdict is not None:
+                return verdict
+        return False
 
 
 def _parse(line: str) -> _Pattern | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import gc
 import hashlib
 import os
+from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import islice
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from ragmachine.chunking.builder import LineMap, NodeContext, Piece, cut_lines
 from ragmachine.chunking.document import chunk_document
 from ragmachine.corpus.decode import decode, is_binary
 from ragmachine.corpus.discover import SourceFile
-from ragmachine.index.postings import Ints, pack
+from ragmachine.index.postings import Ints, pack, unpack
 from ragmachine.index.request import Shape
 from ragmachine.index.tokens import Tokenizer
 
@@ -101,20 +102,51 @@ class _Ids(dict[str, int]):
         return number
 
 
-_tokenizer: Tokenizer | None = None
+class _Words:
+    """Raw words and the terms they expand to, numbered once per process.
+
+    A corpus repeats its words: what one batch has expanded, the next finds done.
+    """
+
+    def __init__(self) -> None:
+        self.tokenizer = Tokenizer()
+        self.raw = _Ids()
+        self._terms = _Ids()
+        self._names: list[str] = []
+        self._flat = array("q")
+        self._lengths = array("q")
+
+    def expansions(self) -> tuple[Ints, Ints, Ints]:
+        """(term numbers of all raw words in order, how many each has, where they start)."""
+        expand, number = self.tokenizer.expand, self._terms.__getitem__
+        for raw in islice(self.raw, len(self._lengths), None):
+            terms = expand(raw)
+            self._flat.extend(map(number, terms))
+            self._lengths.append(len(terms))
+        flat = np.array(self._flat, dtype=np.int64)
+        lengths = np.array(self._lengths, dtype=np.int64)
+        return flat, lengths, np.cumsum(lengths) - lengths
+
+    def names(self, numbers: Ints) -> list[str]:
+        """The terms of these numbers."""
+        self._names.extend(islice(self._terms, len(self._names), None))
+        return [self._names[number] for number in numbers.tolist()]
+
+
+_words: _Words | None = None
 
 
 def analyze(files: Sequence[SourceFile], shape: Shape) -> Batch:
     """Read, decode, chunk and tokenize files; an odd file is reported and never raises.
 
-    Called in worker processes; keeps its tokenizer's cache between calls.
+    Called in worker processes; keeps the words it has seen between calls.
     """
-    global _tokenizer
-    _tokenizer = _tokenizer or Tokenizer()
+    global _words
+    _words = _words or _Words()
     was_enabled = gc.isenabled()
     gc.disable()  # syntax trees are millions of short-lived objects without cycles
     try:
-        analyzer = _Analyzer(_tokenizer, shape)
+        analyzer = _Analyzer(_words, shape)
         for file in files:
             analyzer.add(file)
         return analyzer.batch()
@@ -126,13 +158,12 @@ def analyze(files: Sequence[SourceFile], shape: Shape) -> Batch:
 class _Analyzer:
     """Accumulates the columns of one batch."""
 
-    def __init__(self, tokenizer: Tokenizer, shape: Shape) -> None:
-        self.tokenizer = tokenizer
+    def __init__(self, words: _Words, shape: Shape) -> None:
+        self.words = words
         self.shape = shape
         self.files: list[FileRecord] = []
         self.problems: list[tuple[str, str]] = []
         self.binary: list[SourceFile] = []
-        self.raw_ids = _Ids()
         self.chunks: list[tuple[int, int, int, int, int, int]] = []
         self.labels: list[str] = []
         self.passage_chunk: list[int] = []
@@ -175,7 +206,7 @@ class _Analyzer:
         )  # fmt: skip
 
     def _add_chunks(self, path: str, text: str, pieces: Sequence[Piece]) -> None:
-        raw_words, number = self.tokenizer.raw_words, self.raw_ids.__getitem__
+        raw_words, number = self.words.tokenizer.raw_words, self.words.raw.__getitem__
         lines, offsets = _Lines(text), _ByteOffsets(text)
         for piece in pieces:
             chunk = len(self.chunks)
@@ -200,27 +231,26 @@ class _Analyzer:
 
     def batch(self) -> Batch:
         """The columns of everything added."""
-        terms = _Ids()
-        expansions = [tuple(map(terms.__getitem__, self.tokenizer.expand(w))) for w in self.raw_ids]
-        flat, lengths, starts = _ragged(expansions)
-        body = _postings(self.body_words, self.body_lengths, flat, lengths, starts)
-        fields = _postings(self.field_words, self.field_lengths, flat, lengths, starts)
+        expansions = self.words.expansions()
+        body = _postings(self.body_words, self.body_lengths, *expansions)
+        fields = _postings(self.field_words, self.field_lengths, *expansions)
+        body_term, fields_term = unpack(body)[0], unpack(fields)[0]
+        used = np.unique(np.concatenate([body_term, fields_term]))
         columns = Columns(
             chunks=np.array(self.chunks, dtype=np.int64).reshape(-1, len(CHUNK_COLUMNS)),
             labels=self.labels,
             passage_chunk=np.array(self.passage_chunk, dtype=np.int64),
-            terms=list(terms),
-            body=body,
-            fields=fields,
+            terms=self.words.names(used),
+            body=_renumbered(body, used),
+            fields=_renumbered(fields, used),
         )
         return Batch(self.files, columns, self.binary, self.problems)
 
 
-def _ragged(rows: Sequence[Sequence[int]]) -> tuple[Ints, Ints, Ints]:
-    """(values, row lengths, row starts) of a list of rows."""
-    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
-    values = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=int(lengths.sum()))
-    return values, lengths, np.cumsum(lengths) - lengths
+def _renumbered(packed: Ints, used: Ints) -> Ints:
+    """Postings whose terms are numbered by their position in `used`, which is ascending."""
+    term, item, count = unpack(packed)
+    return pack(np.searchsorted(used, term), item, count)
 
 
 def _postings(
