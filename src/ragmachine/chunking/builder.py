@@ -95,8 +95,8 @@ class LineMap:
         if "\r" in text:
             self.starts = [0, *(match.end() for match in LINE_END.finditer(text))]
         else:
-            lengths = (len(line) + 1 for line in text.split("\n"))
-            self.starts = list(accumulate(lengths, initial=0))[:-1]
+            lengths = accumulate(map(len, text.split("\n")), initial=0)
+            self.starts = [total + number for number, total in enumerate(lengths)][:-1]
         self.end = len(text)
 
     def start_of(self, line: int) -> int:

@@ -121,7 +121,7 @@ class _Tiler:
             kind=kind,
             name=node.name,
             parents=outer.path,
-            decorators=tuple(_source(item) for item in node.decorator_list),
+            decorators=tuple(map(self._as_written, node.decorator_list)),
             summary=_summary(node),
         )
         if end - start <= self.whole_chars:
@@ -230,6 +230,14 @@ class _Tiler:
         cuts = self._cuts(statements, start, end, joins_imports=False)
         return tuple(Block(from_, to, context) for _, from_, to in cuts)
 
+    def _as_written(self, decorator: ast.expr) -> str:
+        """The lines of a decorator as one, without the ``@``."""
+        last = decorator.end_lineno or decorator.lineno
+        start, end = self.lines.start_of(decorator.lineno), self.lines.start_of(last + 1)
+        words = self.text[start:end].partition("#")[0].split()
+        line = " ".join(words).replace("( ", "(").replace(" )", ")")
+        return line.removeprefix("@").lstrip()[:_MAX_DECORATOR_CHARS]
+
     def _line(self, number: int) -> str:
         return self.text[self.lines.start_of(number) : self.lines.start_of(number + 1)]
 
@@ -289,11 +297,3 @@ def _summary(node: _Definition) -> str:
     """First line of a docstring; a lone surrogate in it could not be written to any file."""
     line = (ast.get_docstring(node, clean=False) or "").strip().partition("\n")[0].strip()
     return line.encode("utf-8", "replace").decode("utf-8")
-
-
-def _source(node: ast.expr) -> str:
-    """A decorator as written, on one line."""
-    try:
-        return " ".join(ast.unparse(node).split())[:_MAX_DECORATOR_CHARS]
-    except (ValueError, RecursionError):
-        return ""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 _SNIFF_BYTES = 8192
 # C0 controls that no text file holds; tab, newline, return, form feed and escape are left out
-_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
+_CONTROL = bytes([*range(9), 11, *range(14, 27), *range(28, 32), 127])
 _NO_TEXT = re.compile("[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f\ufffd\ufffe\uffff]")
 _MAX_CONTROL_SHARE = 0.02
 # the mark of UTF-32-LE begins with that of UTF-16-LE
@@ -49,7 +49,7 @@ def is_binary(data: bytes) -> bool:
         return len(_NO_TEXT.findall(text)) > max(1, int(len(text) * _MAX_CONTROL_SHARE))
     if b"\0" in head:
         return True
-    controls = len(_CONTROL.findall(head))
+    controls = len(head) - len(head.translate(None, _CONTROL))
     return controls > max(1, int(len(head) * _MAX_CONTROL_SHARE))
 
 

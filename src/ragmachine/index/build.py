@@ -26,7 +26,7 @@ from ragmachine.index.store import IndexStore
 from ragmachine.index.write import write_generation
 from ragmachine.models import IndexReport
 
-_BATCH_BYTES = 1_000_000
+_BATCH_BYTES = 600_000
 _MIN_BYTES_FOR_WORKERS = 3_000_000  # below, starting a process costs more than it saves
 
 

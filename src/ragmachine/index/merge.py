@@ -10,7 +10,7 @@ import numpy as np
 
 from ragmachine.corpus.discover import SourceFile
 from ragmachine.index.analyze import CHUNK_COLUMNS, Batch, Columns, FileRecord
-from ragmachine.index.postings import Ints, pack, unpack
+from ragmachine.index.postings import TERM_SHIFT, Ints, pack, unpack
 
 
 @dataclass(slots=True)
@@ -85,12 +85,14 @@ class Merged:
         """(terms in use, sorted; the new number of each old one)."""
         is_used = np.zeros(len(self.terms), dtype=bool)
         for packed in (body, fields):
-            is_used[unpack(packed)[0]] = True
-        names = list(self.terms)
-        used = sorted(np.flatnonzero(is_used).tolist(), key=names.__getitem__)
-        number = np.zeros(len(names), dtype=np.int64)
-        number[used] = np.arange(len(used))
-        return [names[row] for row in used], number
+            is_used[packed >> TERM_SHIFT] = True
+        old = self.terms
+        names = [name for name in sorted(old) if is_used[old[name]]]
+        number = np.zeros(len(old), dtype=np.int64)
+        number[np.fromiter(map(old.__getitem__, names), dtype=np.int64, count=len(names))] = (
+            np.arange(len(names))
+        )
+        return names, number
 
 
 def _join(parts: Sequence[Columns], name: str) -> Ints:
@@ -111,7 +113,12 @@ def _renumber(packed: Ints, term_number: Ints, first_item: int) -> Ints:
 
 
 def _reordered(packed: Ints, term_number: Ints, item_number: Ints) -> Ints:
-    term, item, count = unpack(packed)
-    postings = pack(term_number[term], item_number[item], count)
+    """Postings under new numbers, sorted."""
+    if np.array_equal(item_number, np.arange(item_number.size)):  # nothing was taken over
+        rest = packed & ((1 << TERM_SHIFT) - 1)
+        postings = (term_number[packed >> TERM_SHIFT] << TERM_SHIFT) | rest
+    else:
+        term, item, count = unpack(packed)
+        postings = pack(term_number[term], item_number[item], count)
     postings.sort()
     return postings

@@ -6,17 +6,18 @@ import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
+TERM_SHIFT = 35
 MAX_COUNT = 255  # a posting's count is one byte on disk; BM25 has saturated long before
 
 
 def pack(term: Ints, item: Ints, count: Ints) -> Ints:
     """Postings as sortable integers: 28 bits of term, 27 of item, 8 of count."""
-    return (term << 35) | (item << 8) | np.minimum(count, MAX_COUNT)
+    return (term << TERM_SHIFT) | (item << 8) | np.minimum(count, MAX_COUNT)
 
 
 def unpack(packed: Ints) -> tuple[Ints, Ints, Ints]:
     """The (term, item, count) columns of `pack`."""
-    return packed >> 35, (packed >> 8) & ((1 << 27) - 1), packed & 0xFF
+    return packed >> TERM_SHIFT, (packed >> 8) & ((1 << 27) - 1), packed & 0xFF
 
 
 def group_counts(packed: Ints, group_of: Ints | None) -> tuple[Ints, Ints, Ints]:
