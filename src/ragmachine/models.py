@@ -50,7 +50,7 @@ class Hit:
         rank: from 1.
         score: positive, larger is better; comparable within one query only.
         stages: what each retrieval stage contributed to the score, by stage name.
-        terms: the indexed terms of the query that the chunk holds.
+        terms: the indexed terms of the query that the chunk, its label or its path holds.
     """
 
     rank: int

@@ -116,7 +116,7 @@ def _reordered(packed: Ints, term_number: Ints, item_number: Ints) -> Ints:
     """Postings under new numbers, sorted."""
     if np.array_equal(item_number, np.arange(item_number.size)):  # nothing was taken over
         rest = packed & ((1 << TERM_SHIFT) - 1)
-        postings = (term_number[packed >> TERM_SHIFT] << TERM_SHIFT) | rest
+        postings: Ints = (term_number[packed >> TERM_SHIFT] << TERM_SHIFT) | rest
     else:
         term, item, count = unpack(packed)
         postings = pack(term_number[term], item_number[item], count)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -104,6 +105,22 @@ class Index:
     def chunk_count(self) -> int:
         """Chunks in the index."""
         return len(self.labels)
+
+    def holders(self, terms: Sequence[str], chunks: Sequence[int]) -> list[tuple[str, ...]]:
+        """Which of the terms each chunk holds in its text, label or path, in the order given."""
+        wanted = np.asarray(chunks, dtype=np.int32)
+        found: list[list[str]] = [[] for _ in chunks]
+        indices, indptr = self.chunk_scores.scores["indices"], self.chunk_scores.scores["indptr"]
+        for term in terms:
+            number = self.vocabulary.get_number(term)
+            if number is None or not wanted.size:
+                continue
+            column = indices[indptr[number] : indptr[number + 1]]
+            at = np.searchsorted(column, wanted)
+            at[at == column.size] = 0
+            for row in np.flatnonzero(column[at] == wanted).tolist() if column.size else ():
+                found[row].append(term)
+        return [tuple(row) for row in found]
 
     def name_terms(self, file: int) -> frozenset[str]:
         """Terms of a file's name, suffix left out; cached."""

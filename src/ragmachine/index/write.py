@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -38,28 +39,36 @@ def write_generation(
     manifest = _manifest(request, merged, columns, began_ns)
     with store.new_generation() as folder:
         write_json(os.path.join(folder, "manifest.json"), manifest)
-        write_json(os.path.join(folder, "chunks.json"), _chunk_map(request, merged, columns))
-        with open(os.path.join(folder, "documents.bin"), "wb") as stream:
-            stream.writelines(file.text for file in merged.files)
-        _write_postings(os.path.join(folder, "postings"), columns)
-        _write_matrices(folder, merged, columns)
+        # numpy lets other threads run while it sorts and sums
+        with ThreadPoolExecutor(1) as pool:
+            matrix = pool.submit(_write_chunk_matrix, os.path.join(folder, "bm25"), columns)
+            write_json(os.path.join(folder, "chunks.json"), _chunk_map(request, merged, columns))
+            with open(os.path.join(folder, "documents.bin"), "wb") as stream:
+                stream.writelines(file.text for file in merged.files)
+            _write_postings(os.path.join(folder, "postings"), columns)
+            _write_file_matrix(os.path.join(folder, "bm25_files"), merged, columns)
+            matrix.result()
     return manifest
 
 
-def _write_matrices(folder: str, merged: Merged, columns: Columns) -> None:
-    """Score matrices of the chunks (label and path words weighted) and of the whole files."""
+def _write_chunk_matrix(folder: str, columns: Columns) -> None:
+    """Scores of the chunks, label and path words weighted, and the vocabulary."""
     terms, chunks = len(columns.terms), len(columns.labels)
     in_chunk = group_counts(columns.body, columns.passage_chunk)
     in_chunk = add_weighted(in_chunk, group_counts(columns.fields, None), FIELD_WEIGHT)
     matrix = bm25_matrix(in_chunk, chunks, terms)
-    save_retriever(matrix, os.path.join(folder, "bm25"), columns.terms)
+    save_retriever(matrix, folder, columns.terms)
+
+
+def _write_file_matrix(folder: str, merged: Merged, columns: Columns) -> None:
+    """Scores of whole files."""
     file_of_chunk = np.repeat(np.arange(len(merged.files)), [file.chunks for file in merged.files])
     in_file = group_counts(
         columns.body,
         file_of_chunk[columns.passage_chunk] if columns.passage_chunk.size else None,
     )
-    matrix = bm25_matrix(in_file, len(merged.files), terms)
-    save_retriever(matrix, os.path.join(folder, "bm25_files"), None)
+    matrix = bm25_matrix(in_file, len(merged.files), len(columns.terms))
+    save_retriever(matrix, folder, None)
 
 
 def _write_postings(folder: str, columns: Columns) -> None:

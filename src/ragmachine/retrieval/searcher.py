@@ -78,12 +78,11 @@ class Searcher:
         return scored, False
 
     def _hits(self, scored: Sequence[Scored], terms: set[str]) -> tuple[Hit, ...]:
-        hits = []
-        for rank, item in enumerate(scored, start=1):
-            chunk = self.index.chunk(item.chunk)
-            found = tuple(sorted(terms.intersection(self.index.tokenizer.terms(chunk.text))))
-            hits.append(Hit(rank, item.score, chunk, item.stages, found))
-        return tuple(hits)
+        holders = self.index.holders(sorted(terms), [item.chunk for item in scored])
+        return tuple(
+            Hit(rank, item.score, self.index.chunk(item.chunk), item.stages, found)
+            for rank, (item, found) in enumerate(zip(scored, holders, strict=True), start=1)
+        )
 
 
 def _why_empty(query: str, terms: Sequence[str], total: int) -> str:
