@@ -25,7 +25,7 @@ export QUERY
 ASK = if [ -z "$$QUERY" ] && [ -t 0 ]; then printf 'question: '; IFS= read -r QUERY; fi
 
 .PHONY: help setup run pipeline corpus index search search_dataset evaluate answer answer_dataset \
-        moulinette serve datasets test lint check format bench lock clean
+        moulinette serve datasets test lint check format bench tables lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z_]*\):[^#]*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | \
@@ -108,6 +108,9 @@ bench: setup ## measure retrieval quality and speed on the reference corpus
 	@$(RAG) corpus
 	@$(RUN) python benchmarks/quality.py
 	@$(RUN) python benchmarks/speed.py
+
+tables: setup ## write the README's tables from the saved measurements
+	@$(RUN) python benchmarks/readme_tables.py
 
 lock: $(UV) ## renew the pinned versions in pyproject.toml
 	@$(UV) run --no-project .ci/lock.py "$(UV)"

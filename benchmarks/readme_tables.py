@@ -1,0 +1,89 @@
+"""Write the README's tables from the saved measurements, so that neither drifts from the other.
+
+python benchmarks/readme_tables.py            rewrite README.md
+python benchmarks/readme_tables.py --check    exit 1 if it says anything else
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from typing import Any
+
+from machine import RESULTS, ROOT
+
+README = ROOT / "README.md"
+SETS = {
+    "vllm_code named": "vLLM code, named",
+    "vllm_docs named": "vLLM documentation, named",
+    "sample named": "sample, named",
+    "vllm_code paraphrased": "vLLM code, paraphrased",
+    "vllm_docs paraphrased": "vLLM documentation, paraphrased",
+    "sample paraphrased": "sample, paraphrased",
+}
+
+
+def read(name: str) -> dict[str, Any]:
+    """A saved measurement."""
+    document: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    return document
+
+
+def quality() -> str:
+    """Recall per set, the baseline beside the default."""
+    sets = read("quality")["sets"]
+    lines = ["| set | questions | naive | ragmachine |", "|---|---|---|---|"]
+    for name, label in SETS.items():
+        row = sets[name]
+        cells = ["/".join(f"{row[s][f'recall@{k}']:.0f}" for k in (1, 3, 5, 10)) for s in row]
+        lines.append(f"| {label} | {row['default']['questions']} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def speed() -> str:
+    """Seconds and their yardsticks."""
+    saved = read("speed")
+    best = {name: min(times) for name, times in saved["seconds"].items()}
+    ratio, query = saved["ratios"], saved["query_ms"]
+    rows = [
+        ("index from nothing", f"{best['index from nothing']:.1f} s",
+         f"{ratio['index from nothing / naive index']:.2f} times naive bm25s over fixed slices"),
+        ("index again, nothing changed", f"{best['index unchanged']:.2f} s", ""),
+        ("`search` as a whole process", f"{best['search, one process']:.2f} s",
+         f"{ratio['search / import']:.2f} times `python -c \"import numpy, bm25s\"`"),
+        ("269 questions, two `search_dataset` processes",
+         f"{best['search_dataset, two processes']:.1f} s", ""),
+        ("one query in process", f"{query['p50']:.1f} ms", f"95 % within {query['p95']:.1f} ms"),
+        ("peak memory of `index`", f"{saved['peak_memory_mb']:.0f} MB", "workers included"),
+    ]  # fmt: skip
+    lines = ["| what | takes | that is |", "|---|---|---|"]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def rendered(text: str) -> str:
+    """The README with its marked tables as measured."""
+    for name, table in (("quality", quality()), ("speed", speed())):
+        marked = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
+        text = marked.sub(lambda match, table=table: f"{match[1]}{table}\n{match[2]}", text)  # type: ignore[misc]
+    return text
+
+
+def main() -> int:
+    """Rewrite, or compare."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    before = README.read_text(encoding="utf-8")
+    after = rendered(before)
+    if options.check:
+        if before != after:
+            print("README.md differs from the measurements: `make tables`", file=sys.stderr)
+        return int(before != after)
+    README.write_text(after, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
