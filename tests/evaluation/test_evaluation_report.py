@@ -266,3 +266,27 @@ def test_an_interval_surrounds_its_mean() -> None:
         dataset(*((name, [A]) for name in names)),
     )
     assert report.mrr.low < report.mrr.mean == 0.5 < report.mrr.high
+
+
+def styled(name: str, style: str, sources: list[Source]) -> Question:
+    """A question of a style."""
+    return Question.model_validate(
+        {"question_id": name, "question": f"{name}?", "style": style, "sources": sources}
+    )
+
+
+def test_styles_are_reported_apart() -> None:
+    """One named question found, one of two paraphrased ones: 100 % and 50 %."""
+    asked = Dataset(
+        rag_questions=(styled("p", "named", [A]), styled("q", "other words", [A]),
+                       styled("r", "other words", [B]))
+    )  # fmt: skip
+    report = evaluate(results(("p", [A]), ("q", [A]), ("r", [MISS])), asked, k=1)
+    assert report.by_style() == [("named", 1, [1.0]), ("other words", 2, [0.5])]
+    assert "  other words, 2 questions: Recall@1 = 50.0" in report.to_text()
+    assert report.to_json()["by_style"]["named"] == {"questions": 1, "recall": {"1": 1.0}}
+
+
+def test_one_style_alone_is_not_repeated() -> None:
+    """A dataset of one kind has nothing to tell apart."""
+    assert evaluate(results(("p", [A])), dataset(("p", [A])), k=1).by_style() == []

@@ -12,13 +12,12 @@ from ragmachine.errors import DatasetError
 
 from .bootstrap import bootstrap_interval
 from .measures import Span, first_true_rank, ndcg, recall, reciprocal_rank
+from .table import table
 
 if TYPE_CHECKING:  # exchange imports pydantic; whoever read the files has paid for that already
     from ragmachine.exchange import Dataset, Question, SearchEntry, SearchResults, Source
 
 _CUTOFFS = (1, 3, 5, 10)
-_QUESTION_CHARS = 60
-_ID_CHARS = 36
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +32,7 @@ class QuestionRow:
         reciprocal_rank: cut at the report's k, as is `ndcg`.
         ndcg: see `measures.ndcg`.
         is_retrieved: whether the results have an entry for the question.
+        style: the dataset's word for the kind of question, else "".
     """
 
     question_id: str
@@ -42,6 +42,7 @@ class QuestionRow:
     reciprocal_rank: float
     ndcg: float
     is_retrieved: bool
+    style: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,24 @@ class EvaluationReport:
     rows: tuple[QuestionRow, ...]
     warnings: tuple[str, ...] = ()
 
+    def by_style(self) -> list[tuple[str, int, list[float]]]:
+        """(style, questions, mean recall by cutoff) of each kind of question, by name.
+
+        Empty where the dataset knows one kind only.
+        """
+        styles = sorted({row.style for row in self.rows})
+        if len(styles) < 2:
+            return []
+        groups = [(style, [row for row in self.rows if row.style == style]) for style in styles]
+        return [
+            (
+                style or "other",
+                len(rows),
+                [fmean(row.recall[k] for row in rows) for k in self.recall],
+            )
+            for style, rows in groups
+        ]
+
     def to_json(self) -> dict[str, Any]:
         """The report as one JSON document; cutoffs are written as strings."""
         return {
@@ -88,6 +107,13 @@ class EvaluationReport:
             "mrr": asdict(self.mrr),
             "ndcg": asdict(self.ndcg),
             "warnings": list(self.warnings),
+            "by_style": {
+                style: {
+                    "questions": count,
+                    "recall": dict(zip(map(str, self.recall), means, strict=True)),
+                }
+                for style, count, means in self.by_style()
+            },
             "rows": [_row_json(row) for row in self.rows],
         }
 
@@ -101,7 +127,7 @@ class EvaluationReport:
         named += [(f"MRR@{self.k}", self.mrr), (f"nDCG@{self.k}", self.ndcg)]
         heads = [f"{name} = {mean.mean:.3f} ({mean.mean:.1%})" for name, mean in named]
         width = max(map(len, heads))
-        lines = [*_table(self.rows), ""] if verbose else []
+        lines = [*table(self.rows), ""] if verbose else []
         lines.append(
             f"{len(self.rows)} questions: {self.entries} with an entry in the results, "
             f"{self.without_sources} without a true source"
@@ -109,6 +135,11 @@ class EvaluationReport:
         lines += [
             f"{head:<{width}}  95% CI [{mean.low:.2f}, {mean.high:.2f}]"
             for head, (_, mean) in zip(heads, named, strict=True)
+        ]
+        lines += [
+            f"  {style}, {count} questions: Recall@{'/'.join(map(str, self.recall))} = "
+            + "/".join(f"{100 * mean:.1f}" for mean in means)
+            for style, count, means in self.by_style()
         ]
         return "\n".join([*lines, *(f"Warning: {warning}" for warning in self.warnings)])
 
@@ -177,11 +208,13 @@ def _measure(
     question: Question, entry: SearchEntry | None, cutoffs: Sequence[int], max_context_length: int
 ) -> QuestionRow:
     k = max(cutoffs)
+    style = str((question.model_extra or {}).get("style") or "")
     if entry is None:
         nothing = dict.fromkeys(cutoffs, 0.0)
         return QuestionRow(
-            question.question_id, question.question, nothing, None, 0.0, 0.0, is_retrieved=False
-        )
+            question.question_id, question.question, nothing, None, 0.0, 0.0,
+            is_retrieved=False, style=style,
+        )  # fmt: skip
     truth = [_span(source) for source in question.sources]
     retrieved = [_span(source, max_context_length) for source in entry.retrieved_sources[:k]]
     return QuestionRow(
@@ -192,6 +225,7 @@ def _measure(
         reciprocal_rank=reciprocal_rank(retrieved, truth, k=k),
         ndcg=ndcg(retrieved, truth, k=k),
         is_retrieved=True,
+        style=style,
     )
 
 
@@ -251,26 +285,3 @@ def _warnings(
 def _row_json(row: QuestionRow) -> dict[str, Any]:
     recall_by_name = {str(cutoff): value for cutoff, value in row.recall.items()}
     return {**asdict(row), "recall": recall_by_name}
-
-
-def _table(rows: Sequence[QuestionRow]) -> list[str]:
-    """A heading and a line per question; ids and questions come last, since they vary in width."""
-    cutoffs = list(rows[0].recall)
-    names = [*(f"R@{cutoff}" for cutoff in cutoffs), "first", "RR", "nDCG"]
-    lines = [f"{' '.join(f'{name:>5}' for name in names)}  {'id':<{_ID_CHARS}}  question"]
-    for row in rows:
-        cells = [f"{row.recall[cutoff]:.2f}" for cutoff in cutoffs]
-        cells += ["-" if row.first_rank is None else str(row.first_rank)]
-        cells += [f"{row.reciprocal_rank:.2f}", f"{row.ndcg:.2f}"]
-        numbers = " ".join(f"{cell:>5}" for cell in cells)
-        name = _one_line(row.question_id, _ID_CHARS)
-        text = _one_line(row.question, _QUESTION_CHARS)
-        lines.append(f"{numbers}  {name:<{_ID_CHARS}}  {text}".rstrip())
-    return lines
-
-
-def _one_line(text: str, chars: int) -> str:
-    """Text for a table cell: one line, without control characters a terminal would obey."""
-    line = "".join(char if char.isprintable() else " " for char in text)
-    line = " ".join(line.split())
-    return line if len(line) <= chars else f"{line[: chars - 1]}…"
