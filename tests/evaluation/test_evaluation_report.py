@@ -244,6 +244,7 @@ def test_the_json_holds_means_rows_and_warnings() -> None:
         "mrr": sure,
         "ndcg": sure,
         "warnings": [],
+        "by_style": {},
         "rows": [
             {
                 "question_id": "p",
@@ -253,6 +254,7 @@ def test_the_json_holds_means_rows_and_warnings() -> None:
                 "reciprocal_rank": 1.0,
                 "ndcg": 1.0,
                 "is_retrieved": True,
+                "style": "",
             }
         ],
     }
