@@ -60,7 +60,8 @@ class Workspace:
 
     def pipeline(self, **settings: Any) -> RagPipeline:
         """A pipeline of this project; `use_cache` and settings as given."""
-        given = {"workers": 1, "llm": "extractive", **settings}
+        # files of a test often say the same, and each is to be found
+        given = {"workers": 1, "llm": "extractive", "distinct": False, **settings}
         return RagPipeline(project_root=str(self.root), index_dir=str(self.folder), **given)
 
     def index(self, *, force: bool = False, strict: bool = False, **settings: Any) -> IndexReport:

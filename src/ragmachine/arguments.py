@@ -29,7 +29,8 @@ class Option:
 
     Attributes:
         name: canonical name, as the method of `Commands` takes it.
-        kind: ``text``, ``path``, ``int``, ``float``, ``flag`` (present or not) or ``yes_no``.
+        kind: ``text``, ``path``, ``int``, ``float``, ``flag`` (present or not), ``yes_no``, or
+            ``mode``: one of `choices`, the second when its name stands alone.
         help: one line.
         default: None where the setting of that name decides.
         aliases: further names.
@@ -129,7 +130,10 @@ class _Words:
             return self._unknown(word, name)
         if option.kind == "flag":
             return self._set(option, text if equals else "true", word)
-        if not equals:
+        if not equals and option.kind == "mode":
+            follows = bool(self.words) and self.words[0] in option.choices
+            text = self.words.pop(0) if follows else option.choices[1]
+        elif not equals:
             if not self._has_value(option):
                 return self._without_value(option, word)
             text = self.words.pop(0)
@@ -220,7 +224,7 @@ def convert(option: Option, text: str, name: str) -> Any:
         if not text or "\0" in text:
             raise UsageError(f"{name} needs a path, not {shown(text)}")
         return text
-    if option.kind == "text":
+    if option.kind in ("text", "mode"):
         if option.choices and text not in option.choices:
             choices = ", ".join(option.choices)
             raise UsageError(f"{name} must be one of {choices}, not {shown(text)}")

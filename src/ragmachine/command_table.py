@@ -34,7 +34,14 @@ _BONUS = Option("bonus", "yes_no", "y: use dense vectors as well, where they wer
 _JSON = Option("json", "flag", "print one JSON document")
 _INDEX_DIR = _setting("index_dir", "path")
 _NO_CACHE = Option("no_cache", "flag", "neither read nor write the query cache")
-_EXPAND = _setting("expand", "flag")
+_FILTER = Option("filter", "text", "e.g. 'path:docs/** lang:python symbol:Sampler*'", default="")
+_EXPLAIN = Option("explain", "flag", "show what was made of the query and each stage's share")
+_STAGES = (
+    _setting("expand", "mode"), _setting("expand_weight", "float"),
+    _setting("decompose", "flag"), _setting("distinct", "flag"),
+    _setting("variety", "float"), _setting("correct", "flag"),
+    _setting("part_weight", "float"), _setting("synonyms_file", "path"),
+)  # fmt: skip
 _MODEL = (
     _setting("llm"), _setting("model"), _setting("ollama_host"),
     _setting("llm_timeout_s", "float"), _setting("max_new_tokens", "int"),
@@ -60,7 +67,7 @@ COMMANDS = (
     ),
     Command(
         "search", "the best passages for one question",
-        (_QUERY, _K, _BONUS, _EXPAND, _NO_CACHE, _JSON, *_COMMON),
+        (_QUERY, _K, _BONUS, _FILTER, _EXPLAIN, *_STAGES, _NO_CACHE, _JSON, *_COMMON),
         example='search "how is the KV cache sized?" --k 5',
     ),
     Command(
@@ -69,7 +76,7 @@ COMMANDS = (
             _DATASET, _K,
             Option("save_directory", "path", "folder of the results file",
                    default="data/output/search_results", is_positional=True),
-            _BONUS, _EXPAND, _NO_CACHE, *_COMMON,
+            _BONUS, *_STAGES, _NO_CACHE, *_COMMON,
         ),
         example="search_dataset data/datasets/UnansweredQuestions/sample.json --k 10",
     ),
@@ -88,7 +95,7 @@ COMMANDS = (
     ),
     Command(
         "answer", "answer one question from the passages found, with their lines",
-        (_QUERY, _K, _BONUS, _EXPAND, _NO_CACHE, _JSON, *_MODEL, *_COMMON),
+        (_QUERY, _K, _BONUS, _FILTER, *_STAGES, _NO_CACHE, _JSON, *_MODEL, *_COMMON),
         example='answer "what does the scheduler do when memory runs out?"',
     ),
     Command(

@@ -54,6 +54,8 @@ class Commands:
         query: str,
         k: int | None = None,
         bonus: bool | None = None,
+        filter: str = "",
+        explain: bool = False,
         no_cache: bool = False,
         json: bool = False,
         quiet: bool = False,
@@ -63,13 +65,13 @@ class Commands:
         pipeline = self._pipeline(settings, use_cache=not no_cache)
         if bonus:
             self._notice(_NO_DENSE, quiet)
-        result = pipeline.search(query, k)
+        result = pipeline.search(query, k, filter=filter)
         pipeline.flush()
         self._notice(result.notice, quiet)
         if json:
-            self._console.json(result.to_json())
+            self._console.json(result.to_json(is_explained=explain))
         else:
-            self._console.hits(result, pipeline.opened_index().tokenizer)
+            self._console.hits(result, pipeline.opened_index().tokenizer, is_explained=explain)
 
     def search_dataset(
         self,
@@ -118,6 +120,7 @@ class Commands:
         query: str,
         k: int | None = None,
         bonus: bool | None = None,
+        filter: str = "",
         no_cache: bool = False,
         json: bool = False,
         quiet: bool = False,
@@ -128,7 +131,7 @@ class Commands:
         if bonus:
             self._notice(_NO_DENSE, quiet)
         on_token = None if json else self._console.stream()
-        answer = pipeline.answer(query, k, on_token=on_token)
+        answer = pipeline.answer(query, k, filter=filter, on_token=on_token)
         pipeline.flush()
         if json:
             self._console.json(answer.to_json())

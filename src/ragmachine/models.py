@@ -88,6 +88,7 @@ class SearchResult:
         search_time_ms: wall time of the search in milliseconds, index loading excluded.
         notice: one line on why `hits` is empty or narrower than asked, else "".
         is_cached: whether the hits came from the query cache.
+        plan: what was made of the query: terms and weights, added words, corrections, parts.
     """
 
     query: str
@@ -97,9 +98,22 @@ class SearchResult:
     search_time_ms: float
     notice: str = ""
     is_cached: bool = False
+    plan: dict[str, Any] = field(default_factory=dict)
 
-    def to_json(self) -> dict[str, Any]:
-        """The result as one JSON document, as ``search --json`` prints it."""
+    def to_json(self, *, is_explained: bool = False) -> dict[str, Any]:
+        """The result as one JSON document, as ``search --json`` prints it.
+
+        Args:
+            is_explained: add the plan, and what each stage gave each hit.
+        """
+        document = self._document()
+        if is_explained:
+            document["plan"] = self.plan
+            for hit, row in zip(self.hits, document["retrieved_chunks"], strict=True):
+                row["stages"] = {stage: round(part, 4) for stage, part in hit.stages.items()}
+        return document
+
+    def _document(self) -> dict[str, Any]:
         return {
             "query": self.query,
             "strategy": self.strategy,

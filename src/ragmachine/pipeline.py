@@ -93,29 +93,36 @@ class RagPipeline:
         )
         return build_index(self.store, request, on_file=on_file)
 
-    def search(self, query: str, k: int | None = None) -> SearchResult:
+    def search(self, query: str, k: int | None = None, *, filter: str = "") -> SearchResult:
         """The k best chunks for a query; fewer, or none, when nothing else bears on it.
 
         Args:
             query: plain words, identifiers or both.
             k: at least 1; by default the setting `k`.
+            filter: e.g. ``path:docs/** lang:python symbol:Sampler*``; "" searches everything.
         Raises: IndexMissingError, IndexCorruptError, IndexVersionError, UsageError.
         """
         k = self._checked_k(k)
-        return self._open().search(query, k)
+        return self._open().search(query, k, filter)
 
     def answer(
-        self, query: str, k: int | None = None, *, on_token: Callable[[str], None] | None = None
+        self,
+        query: str,
+        k: int | None = None,
+        *,
+        filter: str = "",
+        on_token: Callable[[str], None] | None = None,
     ) -> Answer:
         """Search, then answer from the passages found, with the model or without one.
 
         Args:
             query: the question.
             k: passages to retrieve.
+            filter: as in `search`.
             on_token: receives the model's text as it is written.
         Raises: as `search`. A model that fails is no error: the answer is then extractive.
         """
-        return self.answer_from(self.search(query, k), on_token=on_token)
+        return self.answer_from(self.search(query, k, filter=filter), on_token=on_token)
 
     def answer_from(
         self, result: SearchResult, *, on_token: Callable[[str], None] | None = None
@@ -214,7 +221,9 @@ class RagPipeline:
         from ragmachine.index.reader import open_index
         from ragmachine.retrieval.cache import QueryCache
         from ragmachine.retrieval.lexical import LexicalRetriever, LexicalWeights
-        from ragmachine.retrieval.searcher import Searcher
+        from ragmachine.retrieval.query import AnalysisOptions
+        from ragmachine.retrieval.searcher import Searcher, SearchOptions
+        from ragmachine.retrieval.synonyms import read_synonyms
 
         index = open_index(self.store)
         settings = self.settings
@@ -231,8 +240,16 @@ class RagPipeline:
             index,
             LexicalRetriever(index, weights),
             QueryCache(self.store.path("query_cache.json"), index.generation, entries),
-            expand=self._synonyms if settings.expand else None,
-            expand_weight=settings.expand_weight,
+            options=SearchOptions(
+                analysis=AnalysisOptions(settings.part_weight, does_correct=settings.correct),
+                expand=settings.expand,
+                expand_weight=settings.expand_weight,
+                does_decompose=settings.decompose,
+                is_distinct=settings.distinct,
+                variety=settings.variety,
+                synonyms=read_synonyms(settings.synonyms_file, settings.project_root),
+            ),
+            ask_synonyms=self._synonyms,
             release=__version__,
         )
 

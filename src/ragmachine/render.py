@@ -54,14 +54,25 @@ class Console:
         with output_errors():
             self.out.write(text.encode(encoding, "replace").decode(encoding))
 
-    def hits(self, result: SearchResult, tokenizer: Tokenizer) -> None:
-        """Rank, score, place, symbol or section and a two-line preview of every hit."""
+    def hits(
+        self, result: SearchResult, tokenizer: Tokenizer, *, is_explained: bool = False
+    ) -> None:
+        """Rank, score, place, symbol or section and a two-line preview of every hit.
+
+        With `is_explained`, also what was made of the query and what each stage gave each hit.
+        """
+        if is_explained:
+            for line in explained_plan(result.plan):
+                self.line(line)
         for hit in result.hits:
             chunk = hit.chunk
             label = f"  {self._dim(clean(chunk.label))}" if chunk.label else ""
             self._write(f"{hit.rank:>3}  {hit.score:7.2f}  {self._place(chunk)}{label}\n")
             for text in preview(hit, tokenizer, self._mark if self.has_colour else _brackets):
                 self._write(f"              {text}\n")
+            if is_explained:
+                shares = ", ".join(f"{name} {share:+.2f}" for name, share in hit.stages.items())
+                self.line(f"              = {shares}")
         if not result.hits:
             self.line("no hits")
 
@@ -149,6 +160,19 @@ class Console:
     @staticmethod
     def _mark(text: str) -> str:
         return f"\x1b[1;33m{text}\x1b[0m"
+
+
+def explained_plan(plan: dict[str, Any]) -> list[str]:
+    """What was made of a query, a line each; parts that are empty are left out."""
+    lines = []
+    for name, part in plan.items():
+        if isinstance(part, dict):
+            shown = ", ".join(f"{key} {value}" for key, value in part.items())
+        else:
+            shown = part if isinstance(part, str) else ", ".join(map(str, part))
+        if shown:
+            lines.append(clean(f"{name}: {shown}"))
+    return lines
 
 
 def _brackets(text: str) -> str:

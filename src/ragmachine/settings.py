@@ -48,10 +48,20 @@ class Settings:
     support_factor: float = _knob(0.9, "factor of tests and examples", low=0, high=10)
     documentation_factor: float = _knob(1.15, "factor of rare documentation", low=0, high=10)
     candidates: int = _knob(200, "chunks that are rescored", low=1, high=100_000)
-    expand: bool = _knob(False, "ask the model for synonyms of the query")
-    expand_weight: float = _knob(
-        0.25, "weight of a synonym; the query's words have 1", low=0, high=1
+    part_weight: float = _knob(0.5, "weight of a name's parts beside the name", low=0, high=1)
+    correct: bool = _knob(True, "mend slips in words that nobody wrote")
+    expand: str = _knob(
+        "none",
+        "words to add: a model's synonyms (llm) or those of the best hits (prf)",
+        choices=("none", "llm", "prf"),
     )
+    expand_weight: float = _knob(
+        0.25, "weight of an added word; the query's words have 1", low=0, high=1
+    )
+    decompose: bool = _knob(False, "cut a question of several parts and merge the searches")
+    distinct: bool = _knob(True, "show the same text once")
+    variety: float = _knob(1.0, "1 ranks by relevance alone, less avoids likeness", low=0, high=1)
+    synonyms_file: str = _knob("", "your own synonyms, a line each: word: other, words")
     cache_entries: int = _knob(1000, "queries kept in the query cache; 0 keeps none", low=0)
     llm: str = _knob("auto", "who writes answers", choices=("auto", "ollama", "extractive"))
     model: str = _knob("qwen3:0.6b", "model asked through Ollama")

@@ -137,7 +137,7 @@ def surroundings() -> Iterator[Row]:
     yield works(
         "no-sense", "search 'asdfghjkl zxcvbnm qwertyuiop' --k 10", "no hits", "no evidence"
     )
-    yield works("stopwords", "search 'the of'", "no hits", "the query holds only words")
+    yield works("stopwords", "search 'the of'", "no hits", "the query holds no word")
     yield works("nothing", [], "ragmachine COMMAND")
     for word in ("help", "--help", "-h"):
         yield works(f"help-{word}", [word], "search_dataset  search every question")

@@ -299,9 +299,9 @@ def test_other_synonyms_are_asked_afresh(
     """What a model adds to a query is part of the key."""
     words = ["word3"]
     monkeypatch.setattr("ragmachine.pipeline.RagPipeline._synonyms", lambda self, query: words)
-    first = ask(indexed, "alpha", 1, expand=True)
+    first = ask(indexed, "alpha", 1, expand="llm")
     words[:] = ["word7"]
-    second = ask(indexed, "alpha", 1, expand=True)
+    second = ask(indexed, "alpha", 1, expand="llm")
     assert not second.is_cached
     assert [r.hits[0].chunk.file_path for r in (first, second)] == [
         "corpus/f03.md",

@@ -106,6 +106,21 @@ class Index:
         """Chunks in the index."""
         return len(self.labels)
 
+    def file_frequency(self, term: str) -> int:
+        """Number of files whose text holds a term; 0 for one that nobody wrote."""
+        return self._frequency(self.file_scores, term)
+
+    def chunk_frequency(self, term: str) -> int:
+        """Number of chunks that hold a term in their text, label or path."""
+        return self._frequency(self.chunk_scores, term)
+
+    def _frequency(self, model: bm25s.BM25, term: str) -> int:
+        number = self.vocabulary.get_number(term)
+        if number is None:
+            return 0
+        indptr = model.scores["indptr"]
+        return int(indptr[number + 1] - indptr[number])
+
     def holders(self, terms: Sequence[str], chunks: Sequence[int]) -> list[tuple[str, ...]]:
         """Which of the terms each chunk holds in its text, label or path, in the order given."""
         wanted = np.asarray(chunks, dtype=np.int32)

@@ -108,14 +108,18 @@ class Tokenizer:
         """Index terms of a text in order, repeats kept."""
         return [term for raw in self.raw_words(text) for term in self.expand(raw)]
 
-    def query_terms(self, query: str) -> list[str]:
-        """Distinct terms of a query in order; keywords that only glue prose are dropped."""
+    def query_words(self, query: str) -> list[str]:
+        """Raw words of a query in order; keywords that only glue prose are dropped."""
         raws = self.raw_words(query)
         lowered = [raw.lower() for raw in raws]
         is_prose = any(word in STOPWORDS and word not in KEYWORDS for word in lowered)
         dropped = _PROSE_KEYWORDS if is_prose else frozenset()
-        kept = (raw for raw, low in zip(raws, lowered, strict=True) if low not in dropped)
-        return list(dict.fromkeys(term for raw in kept for term in self.expand(raw)))
+        return [raw for raw, low in zip(raws, lowered, strict=True) if low not in dropped]
+
+    def query_terms(self, query: str) -> list[str]:
+        """Distinct terms of the words of a query, in order."""
+        words = self.query_words(query)
+        return list(dict.fromkeys(term for raw in words for term in self.expand(raw)))
 
     def _expand(self, raw: str) -> tuple[str, ...]:
         if raw.isascii():

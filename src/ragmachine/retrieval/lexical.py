@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ragmachine.index.reader import Index
 
 Floats = npt.NDArray[np.float32]
+Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +67,15 @@ class LexicalRetriever:
             documentation=weights.documentation,
         )
 
-    def search(self, terms: Mapping[str, float], k: int) -> list[Scored]:
+    def search(
+        self, terms: Mapping[str, float], k: int, *, mask: Mask | None = None
+    ) -> list[Scored]:
         """The k best chunks that score above 0; equal scores keep index order.
 
         Args:
             terms: index terms of the query with their weights; unknown ones are ignored.
             k: at least 1.
+            mask: (chunks,) which chunks may be found; None lets all.
         """
         vocabulary = self.index.vocabulary
         known = {
@@ -87,6 +91,8 @@ class LexicalRetriever:
         score = base + self.weights.file * in_file[file_of]
         score *= self._file_factor[file_of]
         score[base <= 0] = 0.0
+        if mask is not None:
+            score[~mask] = 0.0
         count = min(max(self.weights.candidates, k), int(np.count_nonzero(score)))
         if not count:
             return []

@@ -1,0 +1,78 @@
+"""Variety among hits: the same text once, near-duplicates dropped, maximal marginal relevance."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_SPACE = re.compile(r"\s+")
+
+
+def fingerprint(text: str) -> str:
+    """A text without its white space and case: equal for what a reader would call the same."""
+    return _SPACE.sub(" ", text).strip().casefold()
+
+
+def similarity(left: frozenset[str], right: frozenset[str]) -> float:
+    """Jaccard similarity of two sets of terms, 0 to 1; 1 for two empty sets."""
+    union = len(left | right)
+    return len(left & right) / union if union else 1.0
+
+
+def distinct(texts: Sequence[str]) -> list[int]:
+    """Positions of texts that are not the same as an earlier one, in order."""
+    seen: set[str] = set()
+    kept = []
+    for position, text in enumerate(texts):
+        mark = fingerprint(text)
+        if mark not in seen:
+            seen.add(mark)
+            kept.append(position)
+    return kept
+
+
+def without_near_duplicates(terms: Sequence[frozenset[str]], threshold: float) -> list[int]:
+    """Positions that are no more similar than `threshold` to any kept before them, in order.
+
+    Args:
+        terms: the terms of each hit, best hit first.
+        threshold: Jaccard similarity from which two hits are near-duplicates; above 1 keeps all.
+    """
+    kept: list[int] = []
+    for position, candidate in enumerate(terms):
+        if all(similarity(candidate, terms[other]) < threshold for other in kept):
+            kept.append(position)
+    return kept
+
+
+def maximal_marginal_relevance(
+    scores: Sequence[float], terms: Sequence[frozenset[str]], count: int, *, balance: float
+) -> list[int]:
+    """Choose hits one by one by relevance minus similarity to what is chosen already.
+
+    Args:
+        scores: relevance of each hit, best first.
+        terms: the terms of each hit.
+        count: how many to choose.
+        balance: the λ of the method, 0 to 1; 1 is relevance alone.
+    Returns: positions in the order chosen; ties keep the better ranked first.
+    Raises: ValueError: balance lies outside 0..1.
+    Source: Carbonell & Goldstein, SIGIR 1998.
+    """
+    if not 0 <= balance <= 1:
+        raise ValueError(f"balance must lie in 0..1, not {balance}")
+    best = max(scores, default=0.0) or 1.0
+    left = list(range(len(scores)))
+    closest = [0.0] * len(scores)
+    chosen: list[int] = []
+    while left and len(chosen) < count:
+        gain, position = max(
+            (balance * scores[i] / best - (1 - balance) * closest[i], -i) for i in left
+        )
+        del gain
+        pick = -position
+        chosen.append(pick)
+        left.remove(pick)
+        for i in left:
+            closest[i] = max(closest[i], similarity(terms[i], terms[pick]))
+    return chosen

@@ -1,0 +1,143 @@
+"""What a query asks for: terms with weights, names, quoted phrases, files, and likely slips.
+
+Everything is read off the query's own form and the index's vocabulary; nothing is learned.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+# A name whose whole was already counted says less by its parts: measured best of .4 to 1.
+PART_WEIGHT = 0.5
+CORRECTION_WEIGHT = 0.8
+_LETTERS = "abcdefghijklmnopqrstuvwxyz_0123456789"
+_SHORTEST_CORRECTED = 5
+_MAX_CORRECTIONS = 3
+_QUOTED = re.compile(r"\"([^\"\n]{2,200})\"|`([^`\n]{2,200})`|“([^”\n]{2,200})”")
+_PATH = re.compile(
+    r"(?<![\w./-])(?:(?:[\w.-]+/)+[\w.-]*|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,5}(?![\w/]))"
+)
+_FLAG = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*")
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*(?![\w])")
+_IDENTIFIER = re.compile(r"[A-Za-z_][\w.]*")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryAnalysis:
+    """A query taken apart.
+
+    Attributes:
+        text: as asked.
+        terms: index terms with their weights, in order of first mention.
+        identifiers: words that look like names in a program, as written.
+        phrases: quoted or back-quoted passages, without their quotes.
+        paths: words that look like files or folders, as written.
+        flags: command line options such as ``--max-model-len``.
+        numbers: numbers and versions.
+        ignored: terms left out because nearly every chunk holds them.
+        corrections: term that nobody wrote to the term that was probably meant.
+    """
+
+    text: str
+    terms: Mapping[str, float]
+    identifiers: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    corrections: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisOptions:
+    """What the analysis does beyond reading terms.
+
+    Attributes:
+        part_weight: weight of the parts of a name whose whole is a term too; 1 switches it off.
+        common_share: terms in more than this share of all chunks are ignored, unless nothing else
+            is left; 1 ignores none.
+        does_correct: whether slips in words that occur nowhere are mended.
+    """
+
+    part_weight: float = PART_WEIGHT
+    common_share: float = 1.0
+    does_correct: bool = True
+
+
+def analyze_query(
+    query: str,
+    expand_words: Sequence[tuple[str, tuple[str, ...]]],
+    frequency: Callable[[str], int],
+    total: int,
+    options: AnalysisOptions,
+) -> QueryAnalysis:
+    """Take a query apart.
+
+    Args:
+        query: as asked.
+        expand_words: (raw word, its index terms, the whole first) for each word that counts, in
+            order.
+        frequency: number of chunks that hold a term; 0 for a term nobody wrote.
+        total: number of chunks in the index.
+        options: see `AnalysisOptions`.
+    """
+    weights: dict[str, float] = {}
+    corrections: dict[str, str] = {}
+    for _, terms in expand_words:
+        is_slip = bool(terms) and not frequency(terms[0]) and options.does_correct
+        if is_slip and len(corrections) < _MAX_CORRECTIONS:
+            meant = correct(terms[0], frequency)
+            if meant:
+                corrections[terms[0]] = meant
+                weights.setdefault(meant, CORRECTION_WEIGHT)
+        for position, term in enumerate(terms):
+            weight = options.part_weight if position else 1.0
+            weights[term] = max(weight, weights.get(term, 0.0))
+    ignored = [term for term in weights if frequency(term) > options.common_share * total]
+    if len(ignored) == len(weights):
+        ignored = []
+    return QueryAnalysis(
+        text=query,
+        terms={term: weight for term, weight in weights.items() if term not in ignored},
+        identifiers=_identifiers(query),
+        phrases=tuple(next(filter(None, groups)) for groups in _QUOTED.findall(query)),
+        paths=tuple(dict.fromkeys(m for m in _PATH.findall(query) if not _NUMBER.fullmatch(m))),
+        flags=tuple(dict.fromkeys(_FLAG.findall(query))),
+        numbers=tuple(dict.fromkeys(_NUMBER.findall(query))),
+        ignored=tuple(ignored),
+        corrections=corrections,
+    )
+
+
+def _identifiers(query: str) -> tuple[str, ...]:
+    """Words with an underscore, an inner capital, a dot between letters, or all capitals."""
+    found = []
+    for word in _IDENTIFIER.findall(query):
+        word = word.rstrip(".")
+        has_shape = "_" in word or "." in word or re.search(r"[a-z0-9][A-Z]|[A-Z]{2}", word)
+        if has_shape and len(word) > 1:
+            found.append(word)
+    return tuple(dict.fromkeys(found))
+
+
+def correct(word: str, frequency: Callable[[str], int]) -> str:
+    """The most frequent known word one slip away: a letter dropped, added, changed, or two swapped.
+
+    Args:
+        word: an index term that nobody wrote; shorter than five characters is left alone.
+        frequency: of a term in the index.
+    Returns: "" when there is none; equal frequencies keep the alphabetically first.
+    Source: Norvig, "How to Write a Spelling Corrector", 2007: candidates at distance one.
+    """
+    if len(word) < _SHORTEST_CORRECTED or not word.isascii() or word.isdigit():
+        return ""
+    splits = [(word[:i], word[i:]) for i in range(len(word) + 1)]
+    candidates = {a + b[1:] for a, b in splits if b}
+    candidates |= {a + b[1] + b[0] + b[2:] for a, b in splits if len(b) > 1}
+    candidates |= {a + c + b[1:] for a, b in splits if b for c in _LETTERS}
+    candidates |= {a + c + b for a, b in splits for c in _LETTERS}
+    known = [(-frequency(c), c) for c in candidates if frequency(c)]
+    return min(known)[1] if known else ""

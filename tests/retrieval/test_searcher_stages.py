@@ -1,0 +1,123 @@
+"""The stages of a search, each switched on over a small corpus."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragmachine.errors import UsageError
+from workspace import Workspace
+
+
+def names(project: Workspace, query: str, *, filter: str = "", **settings: object) -> list[str]:
+    """Files found, best first."""
+    result = project.pipeline(**settings).search(query, 10, filter=filter)
+    return [hit.chunk.file_path.removeprefix("corpus/") for hit in result.hits]
+
+
+def test_the_same_text_is_shown_once(project: Workspace) -> None:
+    """Two files that say the same give one hit, the better ranked; unlike texts stay."""
+    for name, text in (("a.md", "alpha beta\n"), ("b.md", "alpha   beta\n"), ("c.md", "alpha\n")):
+        project.write(name, text)
+    project.index()
+    assert sorted(names(project, "alpha", distinct=True)) == ["a.md", "c.md"]
+    assert len(names(project, "alpha", distinct=False)) == 3
+
+
+def test_a_filter_narrows_before_the_ranking(project: Workspace) -> None:
+    """With k = 10 and twenty better files elsewhere, the one file that qualifies is found."""
+    for number in range(20):
+        project.write(f"src/f{number}.py", f"alpha = {number}  # alpha alpha alpha\n")
+    project.write("docs/guide.md", "# Guide\n\nOnly here alpha is explained at some length.\n")
+    project.index()
+    assert names(project, "alpha", filter="path:docs/**") == ["docs/guide.md"]
+    assert names(project, "alpha", filter="lang:python -path:src/**") == []
+
+
+def test_a_filter_that_nothing_meets_says_so(project: Workspace) -> None:
+    """No hit and the reason, rather than hits from elsewhere."""
+    project.write("a.md", "alpha\n")
+    project.index()
+    result = project.pipeline().search("alpha", filter="lang:rust")
+    assert (result.hits, result.notice) == ((), "no file meets the filter")
+
+
+def test_a_filter_that_cannot_be_read_is_refused(project: Workspace) -> None:
+    """The keys that exist are named."""
+    project.write("a.md", "alpha\n")
+    project.index()
+    with pytest.raises(UsageError, match="colour"):
+        project.pipeline().search("alpha", filter="colour:red")
+
+
+def test_filtered_and_unfiltered_results_are_cached_apart(project: Workspace) -> None:
+    """The filter is part of the key."""
+    project.write("a.md", "alpha\n")
+    project.write("b.py", "alpha = 1\n")
+    project.index()
+    pipeline = project.pipeline()
+    assert len(pipeline.search("alpha").hits) == 2
+    assert len(pipeline.search("alpha", filter="lang:python").hits) == 1
+    assert len(pipeline.search("alpha").hits) == 2
+
+
+def test_a_slip_is_mended_and_said(project: Workspace) -> None:
+    """What was meant is found, and the notice names it."""
+    project.write("a.md", "the scheduler runs\n")
+    project.index()
+    result = project.pipeline().search("shceduler")
+    assert [hit.chunk.file_path for hit in result.hits] == ["corpus/a.md"]
+    assert "'schedul' for 'shcedul'" in result.notice
+    assert names(project, "shceduler", correct=False) == []
+
+
+def test_the_users_synonyms_widen_a_search(project: Workspace) -> None:
+    """`ram: memory` finds the file that says memory, below one that says ram."""
+    project.write("a.md", "ram ram\n")
+    project.write("b.md", "memory\n")
+    (project.root / "words.txt").write_text("ram: memory\n")
+    project.index()
+    assert names(project, "ram") == ["a.md"]
+    assert names(project, "ram", synonyms_file="words.txt") == ["a.md", "b.md"]
+
+
+def test_feedback_adds_words_of_the_best_hits(project: Workspace) -> None:
+    """The only hit also says `pump`; with feedback, the other file that says so is found."""
+    project.write("a.md", "warranty pump pump pump\n")
+    project.write("b.md", "pump\n")
+    project.write("c.md", "unrelated\n")
+    project.index()
+    assert names(project, "warranty") == ["a.md"]
+    assert names(project, "warranty", expand="prf") == ["a.md", "b.md"]
+
+
+def test_both_halves_of_a_comparison_are_found(project: Workspace) -> None:
+    """Six files repeat the first half; cut in two, the other half's file is in the first two."""
+    for number in range(6):
+        project.write(f"delta{number}.md", f"warranty of the delta sensor, part {number}, delta\n")
+    project.write("cobalt.md", "cobalt pump: warranty is one year and many other words besides\n")
+    project.index()
+    query = "Compare the warranty of the delta sensor and the cobalt pump"
+    assert "cobalt.md" in names(project, query, decompose=True)[:2]
+
+
+def test_variety_lets_another_file_rise(project: Workspace) -> None:
+    """Two near twins lead; with variety, the unlike third comes second."""
+    project.write("a.md", "alpha beta gamma delta one\n")
+    project.write("b.md", "alpha beta gamma delta two\n")
+    project.write("c.md", "alpha epsilon zeta eta theta iota kappa\n")
+    project.index()
+    assert names(project, "alpha")[:2] == ["a.md", "b.md"]
+    assert names(project, "alpha", variety=0.5)[:2] == ["a.md", "c.md"]
+
+
+def test_the_plan_says_what_was_made_of_a_query(project: Workspace) -> None:
+    """Weights, corrections, names and parts, and what each stage gave each hit."""
+    project.write("a.py", "max_tokens = 5\n")
+    project.index()
+    result = project.pipeline(decompose=True).search("What is max_tokens? Where is foo.py?")
+    document = result.to_json(is_explained=True)
+    assert document["plan"]["terms"]["max_tokens"] == 1
+    assert document["plan"]["terms"]["max"] == pytest.approx(0.5)
+    assert document["plan"]["files"] == ["foo.py"]
+    assert document["plan"]["parts"] == ["What is max_tokens", "Where is foo.py"]
+    assert "chunk" in document["retrieved_chunks"][0]["stages"]
