@@ -21,8 +21,9 @@ TRUTH ?= data/datasets/AnsweredQuestions/$(notdir $(DATASET))
 RESULTS ?= data/output/search_results/$(notdir $(DATASET))
 export QUERY
 
-# On a terminal a missing question is asked for; elsewhere the command itself complains.
-ASK = if [ -z "$$QUERY" ] && [ -t 0 ]; then printf 'question: '; IFS= read -r QUERY; fi
+# On a terminal a missing question is asked for; elsewhere make says what to type.
+ASK = if [ -z "$$QUERY" ] && [ -t 0 ]; then printf 'question: '; IFS= read -r QUERY; fi; \
+  if [ -z "$$QUERY" ]; then echo 'say what to look for: make $@ QUERY="…"' >&2; exit 2; fi
 
 .PHONY: help setup run pipeline corpus index search search_dataset evaluate answer answer_dataset \
         moulinette serve datasets test lint check format bench tables lock clean
@@ -49,6 +50,7 @@ run: setup ## the whole pipeline on real input: corpus, index, search, evaluate,
 	fi
 
 SETS ?= sample
+pipeline: QUERY ?= How long is the warranty of a Limpet 3?
 pipeline: setup
 	$(RAG) index --max_chunk_size "$(CHUNK)" --target_dir "$(CORPUS)"
 	$(RAG) search "$$QUERY" --k 3

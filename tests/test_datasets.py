@@ -369,15 +369,32 @@ def test_each_notice_is_given_once(
 def test_results_that_cite_unknown_files_are_refused(
     indexed: Workspace, answering: Answering
 ) -> None:
-    """Results of another corpus cannot be answered; the error names the entry."""
+    """Results of another corpus cannot be answered."""
+    results = indexed.root / "out" / "questions.json"
+    document = load(results)
+    for entry in document["search_results"]:
+        for source in entry["retrieved_sources"]:
+            source["file_path"] = "elsewhere/x.md"
+    save(results, document)
+    with pytest.raises(DatasetError, match=r"none of the files.*index the corpus"):
+        answering(Fake())
+    assert not (indexed.root / "answers" / "questions.json").exists()
+
+
+def test_an_entry_whose_files_are_gone_is_answered_as_unknown(
+    indexed: Workspace, answering: Answering
+) -> None:
+    """One lost entry stops no other; a notice says so."""
     results = indexed.root / "out" / "questions.json"
     document = load(results)
     for source in document["search_results"][0]["retrieved_sources"]:
         source["file_path"] = "elsewhere/x.md"
     save(results, document)
-    with pytest.raises(DatasetError, match=r"q2 cites.*index the corpus"):
-        answering(Fake())
-    assert not (indexed.root / "answers" / "questions.json").exists()
+    notices: list[str] = []
+    answering(Fake())  # puts the fake in place
+    indexed.pipeline().answer_dataset(results, indexed.root / "answers", on_notice=notices.append)
+    assert (indexed.root / "answers" / "questions.json").exists()
+    assert any("files that are gone" in notice for notice in notices)
 
 
 def test_results_are_never_overwritten(indexed: Workspace, answering: Answering) -> None:

@@ -33,6 +33,7 @@ _RESULTS = Option(
 _BONUS = Option("bonus", "yes_no", "y: use dense vectors as well, where they were built")
 _JSON = Option("json", "flag", "print one JSON document")
 _INDEX_DIR = _setting("index_dir", "path")
+DEFAULT_FOLDERS = ("data/output/search_results", "data/output/search_results_and_answer")
 _NO_CACHE = Option("no_cache", "flag", "neither read nor write the query cache")
 _FILTER = Option("filter", "text", "e.g. 'path:docs/** lang:python symbol:Sampler*'", default="")
 _EXPLAIN = Option("explain", "flag", "show what was made of the query and each stage's share")
@@ -75,7 +76,7 @@ COMMANDS = (
         (
             _DATASET, _K,
             Option("save_directory", "path", "folder of the results file",
-                   default="data/output/search_results", is_positional=True),
+                   default=DEFAULT_FOLDERS[0], is_positional=True),
             _BONUS, *_STAGES, _NO_CACHE, *_COMMON,
         ),
         example="search_dataset data/datasets/UnansweredQuestions/sample.json --k 10",
@@ -103,7 +104,7 @@ COMMANDS = (
         (
             _RESULTS,
             Option("save_directory", "path", "folder of the answers file",
-                   default="data/output/search_results_and_answer", is_positional=True),
+                   default=DEFAULT_FOLDERS[1], is_positional=True),
             *_MODEL, *_COMMON,
         ),
         example="answer_dataset data/output/search_results/sample.json",
@@ -119,7 +120,7 @@ COMMANDS = (
         example="corpus",
     ),
     Command(
-        "serve", "HTTP API and web page",
+        "serve", "HTTP API and web page (not in this version yet)",
         (
             Option("host", "text", "address to bind", default="127.0.0.1", is_positional=True),
             Option("port", "int", "port", default=8000, is_positional=True, low=0, high=65535),

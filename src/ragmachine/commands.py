@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ragmachine.command_table import DEFAULT_FOLDERS
 from ragmachine.errors import UsageError
 from ragmachine.render import Console
 from ragmachine.settings import load_settings
@@ -17,7 +18,7 @@ from ragmachine.settings import load_settings
 if TYPE_CHECKING:
     from ragmachine.pipeline import RagPipeline
 
-_NO_DENSE = "dense vectors were not built for this index: the search is lexical"
+_NO_DENSE = "dense vectors are not part of this version: the search is lexical"
 
 
 class Commands:
@@ -46,7 +47,7 @@ class Commands:
         if json:
             self._console.json(report.to_json())
         else:
-            self._console.report(report, pipeline.settings.index_dir)
+            self._console.report(report, pipeline.settings.index_dir, is_quiet=quiet)
 
     def search(
         self,
@@ -186,8 +187,10 @@ class Commands:
 
     @staticmethod
     def _output(directory: str, pipeline: RagPipeline) -> str:
-        """An output folder: absolute as given, else below the project root."""
-        return os.path.join(pipeline.settings.project_root, directory)
+        """An output folder: the default lies below the project root, what was typed does not."""
+        if directory in DEFAULT_FOLDERS:
+            return os.path.join(pipeline.settings.project_root, directory)
+        return os.path.abspath(os.path.expanduser(directory))
 
     def _notice(self, text: str, quiet: bool) -> None:
         if text and not quiet:

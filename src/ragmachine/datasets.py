@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ragmachine.index.reader import Index
 
 Progress = Callable[[int, int], None]
+_LOST = "some entries cite files that are gone: they are answered as unknown"
 
 
 class Pipeline(Protocol):
@@ -101,6 +102,7 @@ def answer_dataset(
     results = read_search_results(results_path)
     target = save_directory / results_path.name
     refuse_protected(target, [results_path])
+    _refuse_foreign(pipeline, results)
     total = len(results.search_results)
     journal = _Journal(target, results_path, pipeline)
     answered = []
@@ -108,11 +110,14 @@ def answer_dataset(
     for position, entry in enumerate(results.search_results):
         text = journal.known.get(position)
         if text is None:
-            answer = pipeline.answer_from(_result_of(pipeline, entry))
+            result = _result_of(pipeline, entry)
+            answer = pipeline.answer_from(result)
             text = answer.text
-            if on_notice and answer.notice and answer.notice not in notices:
-                notices.add(answer.notice)
-                on_notice(answer.notice)
+            is_lost = bool(entry.retrieved_sources) and not result.hits
+            notice = _LOST if is_lost else answer.notice
+            if on_notice and notice and notice not in notices:
+                notices.add(notice)
+                on_notice(notice)
             # a fall-back costs little, and a run resumed once the model is back should ask it
             if not (answer.notice and answer.mode == "extractive"):
                 journal.add(position, text)
@@ -123,6 +128,16 @@ def answer_dataset(
     write_json(target, document, protected=[results_path])
     journal.remove()
     return target
+
+
+def _refuse_foreign(pipeline: Pipeline, results: SearchResults) -> None:
+    """Refuse results of which no source can be read; a few lost ones are answered as unknown."""
+    citing = [entry for entry in results.search_results if entry.retrieved_sources]
+    if citing and not any(_result_of(pipeline, entry).hits for entry in citing):
+        raise DatasetError(
+            "none of the files that these results cite is in the index or on disk",
+            remedy="index the corpus that they were made from",
+        )
 
 
 def _result_of(pipeline: Pipeline, entry: SearchEntry) -> SearchResult:
@@ -138,11 +153,6 @@ def _result_of(pipeline: Pipeline, entry: SearchEntry) -> SearchResult:
         )
         if chunk is not None:
             hits.append(Hit(rank, 1.0 / rank, chunk))
-    if entry.retrieved_sources and not hits:
-        raise DatasetError(
-            f"none of the files that entry {entry.question_id} cites is in the index or on disk",
-            remedy="index the corpus that these results were made from",
-        )
     return SearchResult(entry.question, "given", tuple(hits), index.chunk_count, 0.0)
 
 

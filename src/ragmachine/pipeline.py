@@ -102,6 +102,8 @@ class RagPipeline:
             filter: e.g. ``path:docs/** lang:python symbol:Sampler*``; "" searches everything.
         Raises: IndexMissingError, IndexCorruptError, IndexVersionError, UsageError.
         """
+        if not isinstance(query, str):
+            raise UsageError(f"a query is text, not {type(query).__name__}")
         k = self._checked_k(k)
         return self._open().search(query, k, filter)
 
@@ -120,7 +122,8 @@ class RagPipeline:
             k: passages to retrieve.
             filter: as in `search`.
             on_token: receives the model's text as it is written.
-        Raises: as `search`. A model that fails is no error: the answer is then extractive.
+        Raises: as `search`; ModelError where the setting `llm` insists on a model. Otherwise a
+            model that fails is no error: the answer is then extractive.
         """
         return self.answer_from(self.search(query, k, filter=filter), on_token=on_token)
 
@@ -128,7 +131,10 @@ class RagPipeline:
         self, result: SearchResult, *, on_token: Callable[[str], None] | None = None
     ) -> Answer:
         """Answer from hits that are at hand."""
-        return self._answers().answer(result, on_token=on_token)
+        answer = self._answers().answer(result, on_token=on_token)
+        if self.settings.llm == "ollama" and answer.notice and answer.mode == "extractive":
+            raise ModelError(answer.notice)  # asked for by name: nothing else will do
+        return answer
 
     def search_dataset(
         self,
@@ -217,7 +223,7 @@ class RagPipeline:
         return self._opened
 
     def _searcher(self) -> Searcher:
-        from ragmachine import __version__
+        from ragmachine.index.provenance import code_digest
         from ragmachine.index.reader import open_index
         from ragmachine.retrieval.cache import QueryCache
         from ragmachine.retrieval.lexical import LexicalRetriever, LexicalWeights
@@ -250,7 +256,7 @@ class RagPipeline:
                 synonyms=read_synonyms(settings.synonyms_file, settings.project_root),
             ),
             ask_synonyms=self._synonyms,
-            release=__version__,
+            release=code_digest(["retrieval"]),
         )
 
     def _synonyms(self, query: str) -> list[str]:
@@ -287,11 +293,13 @@ class RagPipeline:
             from ragmachine.generation.answerer import Answerer
             from ragmachine.index.tokens import Tokenizer
 
+            tokenizer = Tokenizer()
             self._answerer = Answerer(
                 self._client(),
                 context_chars=self.settings.context_chars,
                 max_tokens=self.settings.max_new_tokens,
-                terms=Tokenizer().terms,
+                terms=tokenizer.terms,
+                asked=tokenizer.query_terms,
             )
         return self._answerer
 

@@ -1,4 +1,4 @@
-"""Results as people read them: plain text, marked and linked on a terminal only."""
+"""Results as people read them: colours and links on a terminal, plain text elsewhere."""
 
 from __future__ import annotations
 
@@ -111,8 +111,8 @@ class Console:
         """A line on stderr for the person at the terminal."""
         print(clean(text), file=sys.stderr)  # noqa: T201
 
-    def report(self, report: IndexReport, index_dir: str) -> None:
-        """What an indexing run did."""
+    def report(self, report: IndexReport, index_dir: str, *, is_quiet: bool = False) -> None:
+        """What an indexing run did; when quiet, without a line for each odd file."""
         state = "already up to date" if report.is_unchanged else f"built in {report.seconds:.1f} s"
         self.line(
             f"{report.files:,} files, {report.chunks:,} chunks, {report.terms:,} terms:"
@@ -121,6 +121,8 @@ class Console:
         if report.skipped:
             counted = ", ".join(f"{count} {reason}" for reason, count in report.skipped.items())
             self.line(f"left out: {counted}")
+        if is_quiet:
+            return
         for path, reason in report.problems[:_MAX_PROBLEMS_SHOWN]:
             self.notice(f"warning: {path}: {reason}")
         more = len(report.problems) - _MAX_PROBLEMS_SHOWN

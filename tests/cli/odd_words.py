@@ -96,7 +96,7 @@ def spellings() -> Iterator[Row]:
         ("index", "bonus", "maybe", "", 2, "bonus takes y or n, not 'maybe'"),
         *(("search", name, "", "", 0, "the query is empty") for name in ("query", "question")),
         ("search", "k", "0", "cache", 2, "k must be at least 1"),
-        ("search", "bonus", "y", "cache", 0, "dense vectors were not built"),
+        ("search", "bonus", "y", "cache", 0, "dense vectors are not part"),
         ("search_dataset", "dataset_path", lost, "", 1, missing),
         ("search_dataset", "k", "0", docs, 2, "k must be at least 1"),
         ("search_dataset", "save_directory", "@root/sets", docs, 1, save_error),

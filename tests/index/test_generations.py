@@ -135,7 +135,7 @@ def test_the_manifest_tells_what_shaped_the_index(project: Workspace) -> None:
     project.index(max_chunk_size=900, overlap=50)
     manifest = orjson.loads((project.generation / "manifest.json").read_bytes())
     assert manifest["format"] == 1
-    assert {"ragmachine", "bm25s", "numpy", "PyStemmer"} <= manifest["versions"].keys()
+    assert {"code", "python", "bm25s", "numpy", "PyStemmer"} <= manifest["versions"].keys()
     assert manifest["settings"] == {
         "max_chunk_size": 900,
         "overlap": 50,

@@ -314,7 +314,7 @@ def test_another_release_is_asked_afresh(
 ) -> None:
     """A program that may rank otherwise does not trust what an older one remembered."""
     ask(indexed, "alpha")
-    monkeypatch.setattr("ragmachine.__version__", "99.0")
+    monkeypatch.setattr("ragmachine.index.provenance.code_digest", lambda parts: "other")
     assert not ask(indexed, "alpha").is_cached
 
 

@@ -31,6 +31,7 @@ class Answerer:
         context_chars: most characters of passages that the model reads.
         max_tokens: longest answer of the model.
         terms: tokenizer for quotation; a simple one when None.
+        asked: tokenizer for the question; `terms` when None.
         absence: notice for answers without a client, such as "no model is configured".
         retry_after_s: how long a model that could not be reached is left alone, so that a thousand
             questions do not wait for it a thousand times, and a long-lived server finds it again.
@@ -43,6 +44,7 @@ class Answerer:
         context_chars: int,
         max_tokens: int,
         terms: Callable[[str], list[str]] | None = None,
+        asked: Callable[[str], list[str]] | None = None,
         absence: str = "",
         retry_after_s: float = 60.0,
     ) -> None:
@@ -50,6 +52,7 @@ class Answerer:
         self._stitcher = ContextStitcher(context_chars)
         self._max_tokens = max_tokens
         self._terms = terms or split_terms
+        self._asked = asked or self._terms
         self._absence = absence
         self._retry_after_s = retry_after_s
         self._unavailable: tuple[float, str] | None = None  # until when, and the notice
@@ -101,7 +104,7 @@ class Answerer:
 
     def _by_quotation(self, result: SearchResult, notice: str) -> Answer:
         passages = ContextStitcher(_QUOTED_CHARS).stitch(result.hits).passages
-        answer = extract_answer(result.query, passages, terms=self._terms)
+        answer = extract_answer(result.query, passages, terms=self._terms, asked=self._asked)
         if not answer.text:
             return Answer(_nothing_quotable(result), "none", result, notice=notice)
         return Answer(

@@ -39,6 +39,7 @@ def extract_answer(
     *,
     max_sentences: int = 3,
     terms: Callable[[str], list[str]] = split_terms,
+    asked: Callable[[str], list[str]] | None = None,
     weights: Weights = _WEIGHTS,
 ) -> ExtractiveAnswer:
     """Quote the units of the passages that answer the question best.
@@ -47,16 +48,17 @@ def extract_answer(
         question: as asked.
         passages: best first.
         max_sentences: most quotes.
-        terms: tokenizer for question and passages, stopwords left out.
+        terms: tokenizer for passages, stopwords left out.
+        asked: tokenizer for the question; by default the same.
         weights: parts of a unit's score.
     """
-    asked = list(dict.fromkeys(terms(question)))
+    wanted = list(dict.fromkeys((asked or terms)(question)))
     candidates = [
         candidate
         for candidate in _candidates(passages, terms)
-        if not candidate.terms.isdisjoint(asked)
+        if not candidate.terms.isdisjoint(wanted)
     ]
-    scores = score_candidates(question, asked, candidates, weights)
+    scores = score_candidates(question, wanted, candidates, weights)
     return _render(passages, choose(candidates, scores, max_sentences, weights))
 
 

@@ -24,7 +24,7 @@ def group_counts(packed: Ints, group_of: Ints | None) -> tuple[Ints, Ints, Ints]
     """Sum the counts of sorted postings over groups of items.
 
     Args:
-        packed: as `analyze.pack`, ascending.
+        packed: as `pack`, ascending.
         group_of: (items,) ascending group of each item, e.g. the chunk of a passage; None keeps
             the items as they are.
     Returns: (term, group, count) columns, ascending by term then group.

@@ -16,9 +16,10 @@ from ragmachine.errors import RagError
 from ragmachine.index.analyze import CHUNK_COLUMNS, Batch, Columns, FileRecord
 from ragmachine.index.files import Documents, read_json
 from ragmachine.index.postings import Ints, pack
+from ragmachine.index.provenance import versions
 from ragmachine.index.request import BuildRequest
 from ragmachine.index.sparse import VOCABULARY_FILE
-from ragmachine.index.store import IndexStore, versions
+from ragmachine.index.store import IndexStore
 
 Flags = npt.NDArray[np.bool_]
 # A file saved in the same instant as it was indexed may change again without its time changing;

@@ -20,7 +20,7 @@ import re
 import shutil
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from ragmachine.errors import (
@@ -28,6 +28,7 @@ from ragmachine.errors import (
     IndexMissingError,
     IndexVersionError,
     RagError,
+    StorageError,
 )
 from ragmachine.index.files import TEMPORARY, read_json, replace_file, storage_errors
 from ragmachine.index.hashes import verify, write_hash
@@ -99,6 +100,10 @@ class IndexStore:
                 name = stream.read().strip()
         except FileNotFoundError:
             return None
+        except NotADirectoryError as error:
+            raise StorageError(
+                f"{self.folder} is not a folder", remedy="name another one with --index_dir"
+            ) from error
         except (OSError, UnicodeDecodeError) as error:
             raise IndexCorruptError(
                 f"{self.path(CURRENT)} is unreadable", remedy="build the index again: `make index`"
@@ -232,11 +237,3 @@ class IndexStore:
 def is_own_name(name: str) -> bool:
     """Whether an entry of an index folder is the index's own, rather than a document beside it."""
     return bool(_OWN_NAME.fullmatch(name))
-
-
-def versions() -> dict[str, str]:
-    """Versions that shape an index, for the manifest."""
-    from importlib.metadata import version
-
-    names: Sequence[str] = ("ragmachine", "bm25s", "numpy", "PyStemmer", "markdown-it-py")
-    return {name: version(name) for name in names}

@@ -14,9 +14,10 @@ from ragmachine.index.analyze import CHUNK_COLUMNS, Columns
 from ragmachine.index.files import write_json
 from ragmachine.index.merge import Merged
 from ragmachine.index.postings import add_weighted, group_counts, unpack
+from ragmachine.index.provenance import versions
 from ragmachine.index.request import BuildRequest
 from ragmachine.index.sparse import bm25_matrix, save_retriever
-from ragmachine.index.store import FORMAT_VERSION, IndexStore, versions
+from ragmachine.index.store import FORMAT_VERSION, IndexStore
 
 # Path and label words count this many times in a chunk's BM25: measured best of 1, 3, 5 and 8.
 FIELD_WEIGHT = 5

@@ -163,7 +163,7 @@ class LexicalRetriever:
 
     def _cover(self, file: int, terms: Mapping[str, float]) -> float:
         words = self.index.name_terms(file)
-        return sum(term in terms for term in words) / len(words) if words else 0.0
+        return sum(min(1.0, terms.get(term, 0.0)) for term in words) / len(words) if words else 0.0
 
 
 def top(score: Floats, count: int) -> npt.NDArray[np.int64]:
