@@ -239,6 +239,7 @@ class RagPipeline:
             name=settings.name_weight,
             support=settings.support_factor,
             documentation=settings.documentation_factor,
+            symbol=settings.symbol_factor,
             candidates=settings.candidates,
         )
         entries = settings.cache_entries if self.use_cache else 0

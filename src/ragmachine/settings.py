@@ -47,6 +47,7 @@ class Settings:
     name_weight: float = _knob(0.06, "share of the file name's coverage", low=0, high=10)
     support_factor: float = _knob(0.9, "factor of tests and examples", low=0, high=10)
     documentation_factor: float = _knob(1.15, "factor of rare documentation", low=0, high=10)
+    symbol_factor: float = _knob(1.1, "factor of what defines a name asked for", low=0, high=10)
     candidates: int = _knob(200, "chunks that are rescored", low=1, high=100_000)
     part_weight: float = _knob(0.5, "weight of a name's parts beside the name", low=0, high=1)
     correct: bool = _knob(True, "mend slips in words that nobody wrote")

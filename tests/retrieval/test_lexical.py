@@ -18,6 +18,7 @@ from ragmachine.retrieval.lexical import (
     LexicalRetriever,
     LexicalWeights,
     Scored,
+    own_symbols,
     top,
     weighted_terms,
 )
@@ -218,3 +219,18 @@ def test_top_is_the_head_of_a_stable_sort(scores: list[float], count: int) -> No
 def test_a_synonym_never_takes_the_place_of_a_query_term() -> None:
     """A word that is both keeps the full weight."""
     assert weighted_terms(["a", "b"], ["b", "c"], 0.25) == {"a": 1.0, "b": 1.0, "c": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("label", "symbols"),
+    [
+        ("Class: Cache - Method: get; Function: run", {"get", "run"}),
+        ("Class: Outer.Inner", {"inner"}),
+        ("Section: Cache > Size", set()),
+        ("", {""}),
+    ],
+    ids=["two", "nested", "section", "none"],
+)
+def test_a_chunk_defines_the_innermost_names_of_its_label(label: str, symbols: set[str]) -> None:
+    """Classes around a method, and sections, are not what the chunk itself defines."""
+    assert own_symbols(label) == symbols

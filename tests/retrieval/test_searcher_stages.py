@@ -121,3 +121,21 @@ def test_the_plan_says_what_was_made_of_a_query(project: Workspace) -> None:
     assert document["plan"]["files"] == ["foo.py"]
     assert document["plan"]["parts"] == ["What is max_tokens", "Where is foo.py"]
     assert "chunk" in document["retrieved_chunks"][0]["stages"]
+
+
+def test_the_definition_of_a_name_rises(project: Workspace) -> None:
+    """A file that repeats a class's name leads; asked for the class, its definition does."""
+    project.write("use.py", "x = Cache(Cache(Cache(1)))\n")
+    project.write("own.py", "class Cache:\n    size = 1\n    age = 2\n    kind = 'plain'\n")
+    project.index()
+    assert names(project, "class Cache", symbol_factor=3.0)[0] == "own.py"
+    result = project.pipeline(symbol_factor=3.0).search("class Cache")
+    assert result.hits[0].stages["symbol"] > 0
+
+
+def test_a_query_without_a_name_favours_no_definition(project: Workspace) -> None:
+    """Plain words ask for no symbol."""
+    project.write("own.py", "def cache():\n    return 'a cache of plain words'\n")
+    project.index()
+    stages = project.pipeline().search("the cache of words").hits[0].stages
+    assert "symbol" not in stages

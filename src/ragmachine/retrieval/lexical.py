@@ -30,6 +30,7 @@ class LexicalWeights:
         name: share of the file name's words that the query holds, times the best score.
         support: factor for tests, examples, tools and the like, see `role_factors`.
         documentation: factor for documentation among code, see `role_factors`.
+        symbol: factor for chunks that define a name of the query; 1 switches it off.
         candidates: chunks that are rescored with their passages.
     """
 
@@ -38,6 +39,7 @@ class LexicalWeights:
     name: float = 0.06
     support: float = 0.9
     documentation: float = 1.15
+    symbol: float = 1.1
     candidates: int = 200
 
 
@@ -68,7 +70,12 @@ class LexicalRetriever:
         )
 
     def search(
-        self, terms: Mapping[str, float], k: int, *, mask: Mask | None = None
+        self,
+        terms: Mapping[str, float],
+        k: int,
+        *,
+        mask: Mask | None = None,
+        names: frozenset[str] = frozenset(),
     ) -> list[Scored]:
         """The k best chunks that score above 0; equal scores keep index order.
 
@@ -76,6 +83,7 @@ class LexicalRetriever:
             terms: index terms of the query with their weights; unknown ones are ignored.
             k: at least 1.
             mask: (chunks,) which chunks may be found; None lets all.
+            names: names that the query asks about, lower-case.
         """
         vocabulary = self.index.vocabulary
         known = {
@@ -108,6 +116,9 @@ class LexicalRetriever:
         stages["name"] = name
         final = (total + name) * factor
         stages["role"] = final - total - name
+        if names and self.weights.symbol != 1:
+            stages["symbol"] = (self.weights.symbol - 1) * final * self._defines(candidates, names)
+            final = final + stages["symbol"]
         order = np.lexsort((candidates, -final))[:k]
         return [
             Scored(
@@ -155,6 +166,12 @@ class LexicalRetriever:
         best: Floats = np.maximum.reduceat(score, starts)
         return best
 
+    def _defines(self, chunks: npt.NDArray[np.int64], names: frozenset[str]) -> Floats:
+        """1 for each chunk whose label ends, or one of whose labels ends, in one of the names."""
+        labels = (self.index.labels[chunk] for chunk in chunks.tolist())
+        found = [not names.isdisjoint(own_symbols(label)) for label in labels]
+        return np.array(found, dtype=np.float32)
+
     def _name_coverage(self, chunks: npt.NDArray[np.int64], terms: Mapping[str, float]) -> Floats:
         """Share of a file name's words that the query holds."""
         files = self.index.file_of_chunk[chunks]
@@ -164,6 +181,15 @@ class LexicalRetriever:
     def _cover(self, file: int, terms: Mapping[str, float]) -> float:
         words = self.index.name_terms(file)
         return sum(min(1.0, terms.get(term, 0.0)) for term in words) / len(words) if words else 0.0
+
+
+def own_symbols(label: str) -> set[str]:
+    """The innermost name of each part of a label, lower-case: what the chunk itself defines.
+
+    ``Class: Cache - Method: get; Function: run`` gives ``get`` and ``run``.
+    """
+    parts = (part for part in label.split("; ") if not part.startswith("Section: "))
+    return {part.rpartition(": ")[2].rpartition(".")[2].lower() for part in parts}
 
 
 def top(score: Floats, count: int) -> npt.NDArray[np.int64]:

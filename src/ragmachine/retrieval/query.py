@@ -21,6 +21,7 @@ _PATH = re.compile(
 )
 _FLAG = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*(?![\w])")
+_NAMED = re.compile(r"\b(?:class|def|function|method|struct)\s+([A-Za-z_]\w*)")
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w.]*")
 
 
@@ -49,6 +50,14 @@ class QueryAnalysis:
     numbers: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     corrections: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names asked about, lower-case: identifiers, words after ``class``, a lone word."""
+        words = self.text.split()
+        alone = words if len(words) == 1 else []
+        named = (*self.identifiers, *_NAMED.findall(self.text), *alone)
+        return frozenset(part.lower() for name in named for part in (name, name.rpartition(".")[2]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ class Searcher:
         parts = self._parts(query)
         key = self.cache.key(
             STRATEGY, self._release, k, list(analysis.terms.items()), added, parts[1:],
-            filter_text, self.options, self._retriever.weights,
+            sorted(analysis.names), filter_text, self.options, self._retriever.weights,
         )  # fmt: skip
         cached = self.cache.get(key) if analysis.terms else []
         scored = cached if cached is not None else self._ranked(analysis, added, parts, k, mask)
@@ -143,26 +143,29 @@ class Searcher:
     ) -> list[Scored]:
         """Rank the whole question, merge in its parts, then see to variety."""
         pool = max(k, min(_POOL * k, _MAX_POOL))
-        ranked = self._retrieve({**added, **analysis.terms}, pool, mask)
+        ranked = self._retrieve({**added, **analysis.terms}, analysis.names, pool, mask)
         if len(parts) > 1:
             ranked = self._merged(ranked, parts, pool, mask)
         return self._varied(ranked, k)
 
-    def _retrieve(self, terms: Mapping[str, float], count: int, mask: Mask | None) -> list[Scored]:
+    def _retrieve(
+        self, terms: Mapping[str, float], names: frozenset[str], count: int, mask: Mask | None
+    ) -> list[Scored]:
         options = self.options
-        hits = self._retriever.search(terms, count, mask=mask)
+        hits = self._retriever.search(terms, count, mask=mask, names=names)
         if options.expand != "prf" or not hits:
             return hits
         chunks = [(hit.score, self._terms_of(hit)) for hit in hits[:_FEEDBACK_HITS]]
         richer = relevance_model(terms, chunks, self._idf, weight=options.expand_weight)
-        return self._retriever.search(richer, count, mask=mask)
+        return self._retriever.search(richer, count, mask=mask, names=names)
 
     def _merged(
         self, whole: Sequence[Scored], parts: Sequence[str], count: int, mask: Mask | None
     ) -> list[Scored]:
         """Reciprocal rank fusion of the question's ranking with those of its parts."""
         rankings = [list(whole)]
-        rankings += [self._retrieve(self.analyze(part).terms, count, mask) for part in parts]
+        for part in map(self.analyze, parts):
+            rankings.append(self._retrieve(part.terms, part.names, count, mask))
         weights = [_WHOLE_WEIGHT, *(1.0 for _ in parts)]
         fused = reciprocal_rank_fusion(
             [[hit.chunk for hit in ranking] for ranking in rankings], weights=weights
