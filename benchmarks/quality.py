@@ -32,7 +32,13 @@ from ragmachine.exchange import (
 K = 10
 Search = Callable[[str], list[Source]]
 OWN = ROOT / "data" / "datasets" / "AnsweredQuestions"
-CORPORA = {"vllm": "data/raw/vllm-0.10.1", "sample": "data/sample"}
+# The corpora, and how the names of the sets over each begin; "" takes what no other does.
+CORPORA = {
+    "data/sample": "sample",
+    "data/raw/sqlalchemy-2.0.44": "sqlalchemy",
+    "data/raw/numpy-2.3.4": "numpy",
+    "data/raw/vllm-0.10.1": "",
+}
 
 
 def product(corpus: str, folder: str) -> Search:
@@ -107,7 +113,7 @@ def measure(search: Search, questions: Sequence[Question]) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Measure every set and print a table; 1 when the corpus is not there."""
+    """Measure every set whose corpus is there, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--datasets", type=Path, nargs="*", default=[], metavar="DIR")
     parser.add_argument("--name", default="quality", help="name of the saved file")
@@ -117,15 +123,17 @@ def main() -> int:
         sets.update({path.stem: path for path in sorted(folder.glob("*.json"))})
     rows: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as scratch:
-        for corpus, root in CORPORA.items():
-            if not (ROOT / root).is_dir():
-                print(f"{root} is not there: `make corpus`", file=sys.stderr)
-                return 1
-            searches = {"naive": naive(root), "default": product(root, f"{scratch}/{corpus}")}
-            for name, path in sets.items():
-                if ("sample" in name) != (corpus == "sample"):
-                    continue
-                for label, questions in groups(name, read_dataset(path)):
+        for corpus, prefix in CORPORA.items():
+            if not (ROOT / corpus).is_dir():
+                name = corpus.rpartition("/")[2].partition("-")[0]
+                print(f"{corpus} is not there: `python -m src corpus {name}`", file=sys.stderr)
+                continue
+            searches = {
+                "naive": naive(corpus), "default": product(corpus, f"{scratch}/{prefix or 'main'}")
+            }  # fmt: skip
+            taken = [name for name in sets if name.startswith(prefix)]
+            for name in taken:
+                for label, questions in groups(name, read_dataset(sets.pop(name))):
                     rows[label] = {
                         system: measure(search, questions) for system, search in searches.items()
                     }

@@ -18,9 +18,13 @@ README = ROOT / "README.md"
 SETS = {
     "vllm_code named": "vLLM code, named",
     "vllm_docs named": "vLLM documentation, named",
+    "numpy named": "NumPy, named",
+    "sqlalchemy named": "SQLAlchemy, named",
     "sample named": "sample, named",
     "vllm_code paraphrased": "vLLM code, paraphrased",
     "vllm_docs paraphrased": "vLLM documentation, paraphrased",
+    "numpy paraphrased": "NumPy, paraphrased",
+    "sqlalchemy paraphrased": "SQLAlchemy, paraphrased",
     "sample paraphrased": "sample, paraphrased",
 }
 

@@ -110,7 +110,7 @@ COMMANDS = (
         example="answer_dataset data/output/search_results/sample.json",
     ),
     Command(
-        "corpus", "download the reference corpus, vLLM 0.10.1",
+        "corpus", "download a reference corpus: vllm 0.10.1, numpy or sqlalchemy",
         (
             Option("name", "text", "which corpus", default="vllm", is_positional=True),
             Option("directory", "path", "where to unpack it", default="data/raw",

@@ -66,7 +66,7 @@ class Commands:
         pipeline = self._pipeline(settings, use_cache=not no_cache)
         if bonus:
             self._notice(_NO_DENSE, quiet)
-        result = pipeline.search(query, k, filter=filter)
+        result = pipeline.search(query, k, filter=filter, explain=explain)
         pipeline.flush()
         self._notice(result.notice, quiet)
         if json:

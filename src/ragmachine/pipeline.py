@@ -93,19 +93,27 @@ class RagPipeline:
         )
         return build_index(self.store, request, on_file=on_file)
 
-    def search(self, query: str, k: int | None = None, *, filter: str = "") -> SearchResult:
+    def search(
+        self,
+        query: str,
+        k: int | None = None,
+        *,
+        filter: str = "",
+        explain: bool = False,
+    ) -> SearchResult:
         """The k best chunks for a query; fewer, or none, when nothing else bears on it.
 
         Args:
             query: plain words, identifiers or both.
             k: at least 1; by default the setting `k`.
             filter: e.g. ``path:docs/** lang:python symbol:Sampler*``; "" searches everything.
+            explain: say in the result what was made of the query.
         Raises: IndexMissingError, IndexCorruptError, IndexVersionError, UsageError.
         """
         if not isinstance(query, str):
             raise UsageError(f"a query is text, not {type(query).__name__}")
         k = self._checked_k(k)
-        return self._open().search(query, k, filter)
+        return self._open().search(query, k, filter, is_explained=explain)
 
     def answer(
         self,
@@ -229,7 +237,6 @@ class RagPipeline:
         from ragmachine.retrieval.lexical import LexicalRetriever, LexicalWeights
         from ragmachine.retrieval.query import AnalysisOptions
         from ragmachine.retrieval.searcher import Searcher, SearchOptions
-        from ragmachine.retrieval.synonyms import read_synonyms
 
         index = open_index(self.store)
         settings = self.settings
@@ -254,11 +261,19 @@ class RagPipeline:
                 does_decompose=settings.decompose,
                 is_distinct=settings.distinct,
                 variety=settings.variety,
-                synonyms=read_synonyms(settings.synonyms_file, settings.project_root),
+                synonyms=self._own_synonyms(),
             ),
             ask_synonyms=self._synonyms,
             release=code_digest(["retrieval"]),
         )
+
+    def _own_synonyms(self) -> dict[str, tuple[str, ...]]:
+        """The user's synonyms; nothing is imported where there are none."""
+        if not self.settings.synonyms_file:
+            return {}
+        from ragmachine.retrieval.synonyms import read_synonyms
+
+        return read_synonyms(self.settings.synonyms_file, self.settings.project_root)
 
     def _synonyms(self, query: str) -> list[str]:
         """Words the model offers for a query; none when it is absent."""

@@ -154,7 +154,9 @@ def test_an_empty_folder_is_filled(tmp_path: Path, get: Callable[..., Path]) -> 
 
 def test_an_unknown_name_is_refused(tmp_path: Path) -> None:
     """The refusal lists the names there are."""
-    with pytest.raises(UsageError, match="no corpus is named 'nope'; choose one of: vllm"):
+    with pytest.raises(
+        UsageError, match="no corpus is named 'nope'; choose one of: numpy, sqlalchemy, vllm"
+    ):
         fetch.fetch_corpus("nope", tmp_path)
 
 

@@ -114,7 +114,8 @@ def test_the_plan_says_what_was_made_of_a_query(project: Workspace) -> None:
     """Weights, corrections, names and parts, and what each stage gave each hit."""
     project.write("a.py", "max_tokens = 5\n")
     project.index()
-    result = project.pipeline(decompose=True).search("What is max_tokens? Where is foo.py?")
+    pipeline = project.pipeline(decompose=True)
+    result = pipeline.search("What is max_tokens? Where is foo.py?", explain=True)
     document = result.to_json(is_explained=True)
     assert document["plan"]["terms"]["max_tokens"] == 1
     assert document["plan"]["terms"]["max"] == pytest.approx(0.5)

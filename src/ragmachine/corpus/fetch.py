@@ -14,10 +14,10 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol, Self
 
+from ragmachine.corpus.releases import CORPORA, Release
 from ragmachine.errors import CorpusError, StorageError, UsageError
 
 TIMEOUT_S = 30.0
@@ -27,44 +27,6 @@ MAX_MEMBERS = 50_000
 
 Progress = Callable[[int, int | None], None]
 """Called with the bytes received so far and the size to come, where the server says it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Release:
-    """One release of a project as a source archive.
-
-    Attributes:
-        project: its name in the package index.
-        version: exactly as the index spells it.
-        sha256: digest of the archive in lower-case hex.
-        folder: the archive's single top folder, and the corpus folder's name.
-        title: how people write the project's name; `project` when empty.
-    """
-
-    project: str
-    version: str
-    sha256: str
-    folder: str
-    title: str = ""
-
-    @property
-    def archive(self) -> str:
-        """File name of the archive."""
-        return f"{self.folder}.tar.gz"
-
-    def __str__(self) -> str:
-        return f"{self.title or self.project} {self.version}"
-
-
-CORPORA = {
-    "vllm": Release(
-        project="vllm",
-        version="0.10.1",
-        sha256="99d00498f25b94767bb2696e88feb67730677dae605c9b8af99492dc3c34492d",
-        folder="vllm-0.10.1",
-        title="vLLM",
-    )
-}
 
 
 class PackageIndex(Protocol):

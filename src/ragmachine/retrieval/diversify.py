@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-
-_SPACE = re.compile(r"\s+")
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
 
 def fingerprint(text: str) -> str:
     """A text without its white space and case: equal for what a reader would call the same."""
-    return _SPACE.sub(" ", text).strip().casefold()
+    return " ".join(text.split()).casefold()
 
 
 def similarity(left: frozenset[str], right: frozenset[str]) -> float:
@@ -19,16 +17,23 @@ def similarity(left: frozenset[str], right: frozenset[str]) -> float:
     return len(left & right) / union if union else 1.0
 
 
-def distinct(texts: Sequence[str]) -> list[int]:
-    """Positions of texts that are not the same as an earlier one, in order."""
-    seen: set[str] = set()
-    kept = []
-    for position, text in enumerate(texts):
-        mark = fingerprint(text)
-        if mark not in seen:
-            seen.add(mark)
-            kept.append(position)
-    return kept
+def distinct(texts: Iterable[str], count: int | None = None) -> list[int]:
+    """Positions of texts that are not the same as an earlier one, in order.
+
+    Args:
+        texts: taken one by one, and no further than needed.
+        count: how many positions at most; None for all.
+    """
+
+    def positions() -> Iterable[int]:
+        seen: set[str] = set()
+        for position, text in enumerate(texts):
+            mark = fingerprint(text)
+            if mark not in seen:
+                seen.add(mark)
+                yield position
+
+    return list(islice(positions(), count))
 
 
 def without_near_duplicates(terms: Sequence[frozenset[str]], threshold: float) -> list[int]:

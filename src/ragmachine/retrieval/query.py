@@ -15,14 +15,13 @@ CORRECTION_WEIGHT = 0.8
 _LETTERS = "abcdefghijklmnopqrstuvwxyz_0123456789"
 _SHORTEST_CORRECTED = 5
 _MAX_CORRECTIONS = 3
-_QUOTED = re.compile(r"\"([^\"\n]{2,200})\"|`([^`\n]{2,200})`|“([^”\n]{2,200})”")
-_PATH = re.compile(
-    r"(?<![\w./-])(?:(?:[\w.-]+/)+[\w.-]*|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,5}(?![\w/]))"
-)
-_FLAG = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*")
-_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*(?![\w])")
-_NAMED = re.compile(r"\b(?:class|def|function|method|struct)\s+([A-Za-z_]\w*)")
-_IDENTIFIER = re.compile(r"[A-Za-z_][\w.]*")
+# Compiled by `re` when first used: a search that is not explained needs only the last two.
+_QUOTED = r"\"([^\"\n]{2,200})\"|`([^`\n]{2,200})`|“([^”\n]{2,200})”"
+_PATH = r"(?<![\w./-])(?:(?:[\w.-]+/)+[\w.-]*|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,5}(?![\w/]))"
+_FLAG = r"(?<![\w-])--[A-Za-z][\w-]*"
+_NUMBER = r"(?<![\w.])\d+(?:\.\d+)*(?![\w])"
+_NAMED = r"\b(?:class|def|function|method|struct)\s+([A-Za-z_]\w*)"
+_IDENTIFIER = r"[A-Za-z_][\w.]*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,31 +31,51 @@ class QueryAnalysis:
     Attributes:
         text: as asked.
         terms: index terms with their weights, in order of first mention.
-        identifiers: words that look like names in a program, as written.
-        phrases: quoted or back-quoted passages, without their quotes.
-        paths: words that look like files or folders, as written.
-        flags: command line options such as ``--max-model-len``.
-        numbers: numbers and versions.
         ignored: terms left out because nearly every chunk holds them.
         corrections: term that nobody wrote to the term that was probably meant.
     """
 
     text: str
     terms: Mapping[str, float]
-    identifiers: tuple[str, ...] = ()
-    phrases: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
-    flags: tuple[str, ...] = ()
-    numbers: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     corrections: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def identifiers(self) -> tuple[str, ...]:
+        """Words that look like names in a program, as written.
+
+        They have an underscore, an inner capital, a dot between letters, or capitals only.
+        """
+        words = (word.rstrip(".") for word in re.findall(_IDENTIFIER, self.text))
+        return tuple(dict.fromkeys(word for word in words if _is_identifier(word)))
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """Quoted or back-quoted passages, without their quotes."""
+        return tuple(next(filter(None, groups)) for groups in re.findall(_QUOTED, self.text))
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Words that look like files or folders, as written."""
+        found = re.findall(_PATH, self.text)
+        return tuple(dict.fromkeys(word for word in found if not re.fullmatch(_NUMBER, word)))
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Command line options such as ``--max-model-len``."""
+        return tuple(dict.fromkeys(re.findall(_FLAG, self.text)))
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Numbers and versions."""
+        return tuple(dict.fromkeys(re.findall(_NUMBER, self.text)))
 
     @property
     def names(self) -> frozenset[str]:
         """Names asked about, lower-case: identifiers, words after ``class``, a lone word."""
         words = self.text.split()
         alone = words if len(words) == 1 else []
-        named = (*self.identifiers, *_NAMED.findall(self.text), *alone)
+        named = (*self.identifiers, *re.findall(_NAMED, self.text), *alone)
         return frozenset(part.lower() for name in named for part in (name, name.rpartition(".")[2]))
 
 
@@ -111,25 +130,14 @@ def analyze_query(
     return QueryAnalysis(
         text=query,
         terms={term: weight for term, weight in weights.items() if term not in ignored},
-        identifiers=_identifiers(query),
-        phrases=tuple(next(filter(None, groups)) for groups in _QUOTED.findall(query)),
-        paths=tuple(dict.fromkeys(m for m in _PATH.findall(query) if not _NUMBER.fullmatch(m))),
-        flags=tuple(dict.fromkeys(_FLAG.findall(query))),
-        numbers=tuple(dict.fromkeys(_NUMBER.findall(query))),
         ignored=tuple(ignored),
         corrections=corrections,
     )
 
 
-def _identifiers(query: str) -> tuple[str, ...]:
-    """Words with an underscore, an inner capital, a dot between letters, or all capitals."""
-    found = []
-    for word in _IDENTIFIER.findall(query):
-        word = word.rstrip(".")
-        has_shape = "_" in word or "." in word or re.search(r"[a-z0-9][A-Z]|[A-Z]{2}", word)
-        if has_shape and len(word) > 1:
-            found.append(word)
-    return tuple(dict.fromkeys(found))
+def _is_identifier(word: str) -> bool:
+    has_shape = "_" in word or "." in word or re.search(r"[a-z0-9][A-Z]|[A-Z]{2}", word)
+    return bool(has_shape) and len(word) > 1
 
 
 def correct(word: str, frequency: Callable[[str], int]) -> str:

@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragmachine.models import Hit, SearchResult
 from ragmachine.retrieval.diversify import distinct, maximal_marginal_relevance
-from ragmachine.retrieval.feedback import relevance_model
-from ragmachine.retrieval.fuse import reciprocal_rank_fusion
 from ragmachine.retrieval.lexical import LexicalRetriever, Mask, Scored
-from ragmachine.retrieval.plan import decompose
 from ragmachine.retrieval.query import AnalysisOptions, QueryAnalysis, analyze_query
 
 if TYPE_CHECKING:
@@ -81,13 +78,16 @@ class Searcher:
         self._release = release
         self._masks: dict[str, Mask | None] = {"": None}
 
-    def search(self, query: str, k: int, filter_text: str = "") -> SearchResult:
+    def search(
+        self, query: str, k: int, filter_text: str = "", *, is_explained: bool = False
+    ) -> SearchResult:
         """The k best chunks; none with a score of 0, and a notice on why when there is none.
 
         Args:
             query: any text.
             k: at least 1.
             filter_text: conditions as `filters.parse_filter` reads them; "" for none.
+            is_explained: say in the result what was made of the query.
         Raises: UsageError: the filter cannot be read.
         """
         started = time.perf_counter()
@@ -113,7 +113,7 @@ class Searcher:
             search_time_ms=elapsed_ms,
             notice=self._notice(query, analysis, hits, mask),
             is_cached=cached is not None and bool(analysis.terms),
-            plan=self._plan(query, analysis, added, filter_text),
+            plan=self._plan(query, analysis, added, filter_text) if is_explained else {},
         )
 
     def analyze(self, query: str) -> QueryAnalysis:
@@ -131,7 +131,11 @@ class Searcher:
     def _parts(self, query: str) -> tuple[str, ...]:
         """The question's parts, without what no file can hold; itself where it is not cut."""
         text = query.encode("utf-8", "replace").decode("utf-8")
-        return decompose(text) if self.options.does_decompose else (text,)
+        if not self.options.does_decompose:
+            return (text,)
+        from ragmachine.retrieval.plan import decompose
+
+        return decompose(text)
 
     def _ranked(
         self,
@@ -155,6 +159,8 @@ class Searcher:
         hits = self._retriever.search(terms, count, mask=mask, names=names)
         if options.expand != "prf" or not hits:
             return hits
+        from ragmachine.retrieval.feedback import relevance_model
+
         chunks = [(hit.score, self._terms_of(hit)) for hit in hits[:_FEEDBACK_HITS]]
         richer = relevance_model(terms, chunks, self._idf, weight=options.expand_weight)
         return self._retriever.search(richer, count, mask=mask, names=names)
@@ -163,6 +169,8 @@ class Searcher:
         self, whole: Sequence[Scored], parts: Sequence[str], count: int, mask: Mask | None
     ) -> list[Scored]:
         """Reciprocal rank fusion of the question's ranking with those of its parts."""
+        from ragmachine.retrieval.fuse import reciprocal_rank_fusion
+
         rankings = [list(whole)]
         for part in map(self.analyze, parts):
             rankings.append(self._retrieve(part.terms, part.names, count, mask))
@@ -178,10 +186,19 @@ class Searcher:
 
     def _varied(self, ranked: Sequence[Scored], k: int) -> list[Scored]:
         """The first k of distinct text, by relevance or by marginal relevance."""
-        texts = [self.index.chunk(hit.chunk).text for hit in ranked]
-        kept = distinct(texts) if self.options.is_distinct else list(range(len(ranked)))
-        if self.options.variety < 1 and len(kept) > 1:
-            words = [frozenset(self.index.tokenizer.raw_words(texts[i])) for i in kept]
+        is_varied = self.options.variety < 1
+        texts = {}
+
+        def text_of(position: int) -> str:
+            texts[position] = self.index.chunk(ranked[position].chunk).text
+            return texts[position]
+
+        kept = list(range(len(ranked)))
+        if self.options.is_distinct:
+            kept = distinct(map(text_of, kept), None if is_varied else k)
+        if is_varied and len(kept) > 1:
+            raw_words = self.index.tokenizer.raw_words
+            words = [frozenset(raw_words(texts.get(i) or text_of(i))) for i in kept]
             scores = [ranked[i].score for i in kept]
             order = maximal_marginal_relevance(scores, words, k, balance=self.options.variety)
             kept = [kept[i] for i in order]
