@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ragmachine.corpus.built import built_pages
 from ragmachine.corpus.ignore import IGNORE_FILES, IgnoreFile, IgnoreRules
 from ragmachine.errors import CorpusError
 
@@ -96,6 +97,10 @@ def discover(root: str, *, max_file_bytes: int) -> Discovery:
             f"there is no folder {root}",
             remedy="name one with --target_dir, or fetch the reference corpus: `make corpus`",
         )
+    built = built_pages(file.path for file in found.files)
+    if built:
+        found.files = [file for file in found.files if file.path not in built]
+        found.skipped["generated"] += len(built)
     found.files.sort(key=lambda file: file.path)
     return found
 
