@@ -41,9 +41,10 @@ CORPORA = {
 }
 
 
-def product(corpus: str, folder: str) -> Search:
-    """The product with its default settings."""
-    pipeline = RagPipeline(index_dir=folder, target_dir=str(ROOT / corpus), cache_entries=0)
+def product(corpus: str, folder: str, **settings: Any) -> Search:
+    """The product with its default settings, but for those given."""
+    given = {"index_dir": folder, "target_dir": str(ROOT / corpus), "cache_entries": 0, **settings}
+    pipeline = RagPipeline(**given)
     pipeline.index()
 
     def search(question: str) -> list[Source]:

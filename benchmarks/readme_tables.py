@@ -68,7 +68,11 @@ def speed() -> str:
 
 def rendered(text: str) -> str:
     """The README with its marked tables as measured."""
-    for name, table in (("quality", quality()), ("speed", speed())):
+    for name, table in (
+        ("quality", quality()),
+        ("ablation", "\n".join(read("ablation")["table"])),
+        ("speed", speed()),
+    ):
         marked = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
         text = marked.sub(lambda match, table=table: f"{match[1]}{table}\n{match[2]}", text)  # type: ignore[misc]
     return text
