@@ -109,6 +109,7 @@ format: setup ## rewrite the formatting
 bench: setup ## measure retrieval quality and speed on the reference corpus
 	@$(RAG) corpus
 	@$(RUN) python benchmarks/quality.py
+	@$(RUN) python benchmarks/ablation.py
 	@$(RUN) python benchmarks/speed.py
 
 tables: setup ## write the README's tables from the saved measurements
