@@ -310,7 +310,9 @@ def test_a_model_that_fails_leaves_the_query_as_it_is(
         raise ModelError("nobody there")
 
     monkeypatch.setattr(RagPipeline, "_ask", fail)
-    assert paths(project.pipeline(expand="llm").search("car")) == ["corpus/b.md"]
+    result = project.pipeline(expand="llm").search("car")
+    assert paths(result) == ["corpus/b.md"]
+    assert result.notice == "no synonyms: nobody there"
 
 
 def test_an_answer_is_made_from_the_search(

@@ -48,6 +48,7 @@ _MODEL = (
     _setting("llm_timeout_s", "float"), _setting("max_new_tokens", "int"),
     _setting("context_chars", "int"),
 )  # fmt: skip
+_ASKED = (_setting("model"), _setting("ollama_host"), _setting("llm_timeout_s", "float"))
 _COMMON = (_INDEX_DIR, Option("quiet", "flag", "no progress and no notices"))
 
 COMMANDS = (
@@ -68,7 +69,7 @@ COMMANDS = (
     ),
     Command(
         "search", "the best passages for one question",
-        (_QUERY, _K, _BONUS, _FILTER, _EXPLAIN, *_STAGES, _NO_CACHE, _JSON, *_COMMON),
+        (_QUERY, _K, _BONUS, _FILTER, _EXPLAIN, *_STAGES, *_ASKED, _NO_CACHE, _JSON, *_COMMON),
         example='search "how is the KV cache sized?" --k 5',
     ),
     Command(
@@ -77,7 +78,7 @@ COMMANDS = (
             _DATASET, _K,
             Option("save_directory", "path", "folder of the results file",
                    default=DEFAULT_FOLDERS[0], is_positional=True),
-            _BONUS, *_STAGES, _NO_CACHE, *_COMMON,
+            _BONUS, *_STAGES, *_ASKED, _NO_CACHE, *_COMMON,
         ),
         example="search_dataset data/datasets/UnansweredQuestions/sample.json --k 10",
     ),

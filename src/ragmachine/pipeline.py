@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -113,7 +114,10 @@ class RagPipeline:
         if not isinstance(query, str):
             raise UsageError(f"a query is text, not {type(query).__name__}")
         k = self._checked_k(k)
-        return self._open().search(query, k, filter, is_explained=explain)
+        result = self._open().search(query, k, filter, is_explained=explain)
+        if self._expander and self._expander.failure and not result.notice:
+            return replace(result, notice=f"no synonyms: {self._expander.failure}")
+        return result
 
     def answer(
         self,

@@ -40,6 +40,9 @@ class SynonymExpander:
         ask: prompt to answer; raises ModelError when there is no model.
         cache_path: JSON file of earlier answers, shared by models and prompts; None for none.
         model: name of the model behind `ask`, part of the cache key.
+
+    Attributes:
+        failure: why the model could not be asked, with its remedy; "" while it can.
     """
 
     def __init__(self, ask: Callable[[str], str], *, cache_path: Path | None, model: str) -> None:
@@ -47,7 +50,7 @@ class SynonymExpander:
         self._cache_path = cache_path
         self._model = model
         self._cache: dict[str, list[str]] | None = None
-        self._has_failed = False
+        self.failure = ""
 
     def expand(self, query: str) -> list[str]:
         """At most six lower-case words that are not in the query, in the model's order.
@@ -63,12 +66,12 @@ class SynonymExpander:
         key = self._key(query)
         if key in self._cache:
             return list(self._cache[key])
-        if self._has_failed:
+        if self.failure:
             return []
         try:
             answer = self._ask(_PROMPT.format(query=query))
-        except ModelError:
-            self._has_failed = True
+        except ModelError as error:
+            self.failure = str(error)
             return []
         terms = parse_terms(answer, query)
         self._remember(key, terms)
