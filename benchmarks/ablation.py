@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from machine import ROOT, save
-from quality import CORPORA, OWN, groups, measure, product
+from quality import CORPORA, groups, labelled_sets, measure, product
 from ragmachine.exchange import read_dataset
 
 RESAMPLES = 10_000
@@ -60,9 +60,7 @@ def main() -> int:
     parser.add_argument("--datasets", type=Path, nargs="*", default=[], metavar="DIR")
     parser.add_argument("--name", default="ablation", help="name of the saved file")
     options = parser.parse_args()
-    paths = {path.stem: path for path in sorted(OWN.glob("*.json"))}
-    for folder in options.datasets:
-        paths.update({path.stem: path for path in sorted(folder.glob("*.json"))})
+    paths = labelled_sets(options.datasets)
     table: dict[str, dict[str, Any]] = {name: {} for name in ROWS}
     with tempfile.TemporaryDirectory() as scratch:
         for corpus, prefix in CORPORA.items():

@@ -80,6 +80,11 @@ def _source(path: str, start: int, end: int) -> Source:
     return Source(file_path=path, first_character_index=start, last_character_index=end)
 
 
+def labelled_sets(folders: Sequence[Path]) -> dict[str, Path]:
+    """Answered sets by name: our own, and those of other folders."""
+    return {path.stem: path for folder in (OWN, *folders) for path in sorted(folder.glob("*.json"))}
+
+
 def groups(name: str, dataset: Dataset) -> Iterator[tuple[str, tuple[Question, ...]]]:
     """The answerable questions of a set, by their style where they name one."""
     answerable = [question for question in dataset.rag_questions if question.sources]
@@ -119,9 +124,7 @@ def main() -> int:
     parser.add_argument("--datasets", type=Path, nargs="*", default=[], metavar="DIR")
     parser.add_argument("--name", default="quality", help="name of the saved file")
     options = parser.parse_args()
-    sets = {path.stem: path for path in sorted(OWN.glob("*.json"))}
-    for folder in options.datasets:
-        sets.update({path.stem: path for path in sorted(folder.glob("*.json"))})
+    sets = labelled_sets(options.datasets)
     rows: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as scratch:
         for corpus, prefix in CORPORA.items():
