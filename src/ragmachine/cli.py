@@ -12,6 +12,7 @@ from ragmachine.errors import RagError
 
 if TYPE_CHECKING:
     from ragmachine.arguments import Parsed
+    from ragmachine.settings import Settings
 
 _READS_INDEX = frozenset({"search", "search_dataset", "answer"})
 _HELP = frozenset({"--help", "-h", "help"})
@@ -69,25 +70,26 @@ def _run(words: list[str]) -> int:
         Console().line(command_table.usage(command))
         return 0
     parsed = arguments.parse(command, words[1:])
-    _prepare(parsed)
+    settings = _settings(parsed)
     from ragmachine.commands import Commands
-    from ragmachine.settings import load_settings
 
-    console = Console(project_root=load_settings().project_root)
+    console = Console(project_root=settings.project_root)
     import fire
 
     fire.Fire(Commands(console), command=arguments.canonical(parsed), name="ragmachine")
     return 0
 
 
-def _prepare(parsed: Parsed) -> None:
-    """Start hashing the index in the background, so that imports and hashing overlap."""
-    from ragmachine.index.store import IndexStore
+def _settings(parsed: Parsed) -> Settings:
+    """Where things lie; begins to hash the index, so that imports and hashing overlap."""
     from ragmachine.settings import load_settings
 
+    settings = load_settings({"index_dir": parsed.values.get("index_dir")})
     if parsed.command.name in _READS_INDEX:
-        settings = load_settings({"index_dir": parsed.values.get("index_dir")})
+        from ragmachine.index.store import IndexStore
+
         IndexStore(settings.index_dir).start_verification()
+    return settings
 
 
 def _flush() -> None:

@@ -268,7 +268,7 @@ class RagPipeline:
                 synonyms=self._own_synonyms(),
             ),
             ask_synonyms=self._synonyms,
-            release=code_digest(["retrieval"]),
+            release=code_digest(["retrieval"]) if entries else "",
         )
 
     def _own_synonyms(self) -> dict[str, tuple[str, ...]]:

@@ -35,11 +35,15 @@ class Role(IntEnum):
 def role_of(path: str, file_type: str) -> Role:
     """The role of a file by its path relative to the corpus root and its type."""
     folder, _, name = path.rpartition("/")
-    stem = name.partition(".")[0].lower()
-    is_test = stem.startswith("test_") or stem.endswith("_test") or stem == "conftest"
-    if is_test or _is_support(folder):
+    name = name.lower()
+    # asked of every file at each start: most names are done with after one look
+    if _is_support(folder) or ("test" in name and _is_test(name.partition(".")[0])):
         return Role.SUPPORT
     return Role.DOCUMENTATION if file_type in DOCUMENTATION_TYPES else Role.CODE
+
+
+def _is_test(stem: str) -> bool:
+    return stem.startswith("test_") or stem.endswith("_test") or stem == "conftest"
 
 
 @lru_cache(maxsize=100_000)
