@@ -208,19 +208,22 @@ def preview(hit: Hit, tokenizer: Tokenizer, mark: Callable[[str], str]) -> list[
         key=lambda number: (-len(found[number]), number),
     )
     chosen = sorted(order[:_PREVIEW_LINES])
-    return [_marked(_window(lines[number], wanted, tokenizer), wanted, tokenizer, mark)
-            for number in chosen]  # fmt: skip
+    windows = (_window(lines[number], wanted, tokenizer) for number in chosen)
+    return [
+        f"{before}{_marked(shown, wanted, tokenizer, mark)}{after}"
+        for before, shown, after in windows
+    ]
 
 
-def _window(line: str, wanted: set[str], tokenizer: Tokenizer) -> str:
-    """At most `_PREVIEW_CHARS` of a line, around its first match."""
+def _window(line: str, wanted: set[str], tokenizer: Tokenizer) -> tuple[str, str, str]:
+    """At most `_PREVIEW_CHARS` of a line around its first match, between marks of omission."""
     line = clean(line)
     if len(line) <= _PREVIEW_CHARS:
-        return line
+        return "", line, ""
     first = next((start for start, _ in _matches(line, wanted, tokenizer)), 0)
     start = max(0, min(first - 20, len(line) - _PREVIEW_CHARS))
     shown = line[start : start + _PREVIEW_CHARS]
-    return ("…" if start else "") + shown + ("…" if start + _PREVIEW_CHARS < len(line) else "")
+    return "…" if start else "", shown, "…" if start + _PREVIEW_CHARS < len(line) else ""
 
 
 def _marked(line: str, wanted: set[str], tokenizer: Tokenizer, mark: Callable[[str], str]) -> str:
