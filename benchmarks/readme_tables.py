@@ -13,6 +13,8 @@ import sys
 from typing import Any
 
 from machine import RESULTS, ROOT
+from ragmachine.ablation.configurations import LADDER
+from ragmachine.ablation.report import change, conclusions, ladder_table
 
 README = ROOT / "README.md"
 SETS = {
@@ -46,6 +48,28 @@ def quality() -> str:
     return "\n".join(lines)
 
 
+def ablation() -> str:
+    """The ladder, what each single change of the default does to named questions, and the words."""
+    saved = read("ablation")
+    counts = " and ".join(f"{count} {style}" for style, count in saved["styles"].items())
+    lines = [
+        f"Measured at commit {saved['commit']} on {saved['date']}: {counts} questions, each row"
+        " against the row above.",
+        "",
+        *ladder_table(saved),
+        "",
+        f"The default with one thing changed, in points of named recall@{saved['judged_at']} (p):",
+        "",
+    ]
+    groups: dict[str, list[str]] = {}
+    for row in saved["rows"]:
+        if row["group"] != LADDER:
+            cell = f"{row['name']} {change(row['styles']['named'])}"
+            groups.setdefault(row["group"], []).append(cell)
+    lines += [f"- {group}: {', '.join(cells)}" for group, cells in groups.items()]
+    return "\n".join([*lines, "", *(f"- {sentence}" for sentence in conclusions(saved))])
+
+
 def speed() -> str:
     """Seconds and their yardsticks."""
     saved = read("speed")
@@ -70,7 +94,7 @@ def rendered(text: str) -> str:
     """The README with its marked tables as measured."""
     for name, table in (
         ("quality", quality()),
-        ("ablation", "\n".join(read("ablation")["table"])),
+        ("ablation", ablation()),
         ("speed", speed()),
     ):
         marked = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)

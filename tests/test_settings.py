@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from ragmachine import RagPipeline
+from ragmachine.chunking.document import CHUNKERS
 from ragmachine.errors import UsageError
+from ragmachine.index.bm25 import VARIANTS
 from ragmachine.settings import FIELDS, MAX_K, Settings, check_value, checkout_root, load_settings
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="XDG folders are Linux's")
@@ -275,3 +277,9 @@ def test_every_default_is_a_value_that_could_be_set() -> None:
     for name, field in FIELDS.items():
         assert check_value(name, field.default) == field.default
         assert field.metadata["text"]
+
+
+@pytest.mark.parametrize(("name", "known"), [("chunker", CHUNKERS), ("bm25", VARIANTS)])
+def test_the_choices_are_those_of_the_room(name: str, known: tuple[str, ...]) -> None:
+    """Written out in the settings, which are read before numpy is imported."""
+    assert FIELDS[name].metadata["choices"] == known

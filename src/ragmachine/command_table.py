@@ -33,15 +33,21 @@ _RESULTS = Option(
 _BONUS = Option("bonus", "yes_no", "y: use dense vectors as well, where they were built")
 _JSON = Option("json", "flag", "print one JSON document")
 _INDEX_DIR = _setting("index_dir", "path")
-DEFAULT_FOLDERS = ("data/output/search_results", "data/output/search_results_and_answer")
+DEFAULT_FOLDERS = (
+    "data/output/search_results", "data/output/search_results_and_answer", "data/output/ablation",
+)  # fmt: skip
 _NO_CACHE = Option("no_cache", "flag", "neither read nor write the query cache")
 _FILTER = Option("filter", "text", "e.g. 'path:docs/** lang:python symbol:Sampler*'", default="")
 _EXPLAIN = Option("explain", "flag", "show what was made of the query and each stage's share")
 _STAGES = (
     _setting("expand", "mode"), _setting("expand_weight", "float"),
-    _setting("decompose", "flag"), _setting("distinct", "flag"),
-    _setting("variety", "float"), _setting("correct", "flag"),
+    _setting("narrow", "flag"), _setting("decompose", "flag"),
+    _setting("retry_coverage", "float"), _setting("priors", "flag"),
+    _setting("distinct", "flag"), _setting("near_duplicates", "float"),
+    _setting("variety", "float"), _setting("correct", "flag"), _setting("common_share", "float"),
     _setting("part_weight", "float"), _setting("synonyms_file", "path"),
+    _setting("rerank"), _setting("rerank_model", "path"), _setting("rerank_top", "int"),
+    _setting("rerank_budget_ms", "int"), _setting("rerank_weight", "float"),
 )  # fmt: skip
 _MODEL = (
     _setting("llm"), _setting("model"), _setting("ollama_host"),
@@ -59,7 +65,10 @@ COMMANDS = (
             Option("target_dir", "path", f"folder to index ({DEFAULT_CORPUS})",
                    aliases=("repo_path",), is_positional=True),
             Option("bonus", "yes_no", "y: build dense vectors as well", is_positional=True),
-            _setting("overlap", "int"), _setting("max_file_bytes", "int"),
+            _setting("overlap", "int"), _setting("chunker"), _setting("context", "flag"),
+            _setting("table_rows", "flag"),
+            _setting("bm25"), _setting("k1", "float"), _setting("b", "float"),
+            _setting("max_file_bytes", "int"),
             _setting("workers", "int"),
             Option("force", "flag", "read every file again"),
             Option("strict", "flag", "fail on any file that is odd or unreadable"),
@@ -109,6 +118,24 @@ COMMANDS = (
             *_MODEL, *_COMMON,
         ),
         example="answer_dataset data/output/search_results/sample.json",
+    ),
+    Command(
+        "ablate", "what each step of the search is worth, measured over your own questions",
+        (
+            Option("dataset_path", "path", "answered datasets: a file, a folder, several by commas",
+                   is_positional=True, is_required=True),
+            Option("target_dir", "path", f"the folder they are about ({DEFAULT_CORPUS})",
+                   aliases=("repo_path",), is_positional=True),
+            Option("k", "int", "hits looked at per question", default=10, low=1, high=100),
+            Option("rows", "text", "configurations by name or group, with commas", default="all"),
+            Option("half", "text", "tune on one half of the questions, report on the other",
+                   default="report", choices=("report", "tune", "all")),
+            Option("save_directory", "path", "folder of the table, the numbers and the plot",
+                   default=DEFAULT_FOLDERS[2]),
+            _setting("workers", "int"), _JSON, Option("quiet", "flag", "no progress, no notices"),
+        ),
+        example='ablate data/datasets/AnsweredQuestions/sample.json data/sample'
+        ' --rows "default, no passage score"',
     ),
     Command(
         "corpus", "download a reference corpus: vllm 0.10.1, numpy or sqlalchemy",

@@ -160,6 +160,43 @@ class Commands:
             )
         self._console.line(f"answers saved in {path}")
 
+    def ablate(
+        self,
+        *,
+        dataset_path: str,
+        k: int,
+        rows: str,
+        half: str,
+        save_directory: str,
+        target_dir: str | None = None,
+        json: bool = False,
+        quiet: bool = False,
+        **settings: Any,
+    ) -> None:
+        """Measure what each step of the search is worth."""
+        from pathlib import Path
+
+        from ragmachine import ablation
+
+        pipeline = self._pipeline(settings)
+        chosen = ablation.select_rows(rows)
+        folder = ablation.LabelledFolder(
+            target_dir or pipeline.settings.target_dir,
+            ablation.read_cases(ablation.find_datasets(dataset_path), half),
+        )
+        with self._console.progress("measuring", unit="rows", quiet=quiet) as advance:
+            document = ablation.ablate(
+                [folder], pipeline.settings, chosen, k=k, half=half, on_row=_steps(advance)
+            )
+        target = Path(self._output(save_directory, pipeline))
+        paths, notice = ablation.save(document, target)
+        self._notice(notice, quiet)
+        if json:
+            self._console.json(document)
+        else:
+            self._console.line(ablation.markdown(document))
+            self._console.line("\n".join(f"saved in {path}" for path in paths))
+
     def corpus(self, *, name: str, directory: str, quiet: bool = False) -> None:
         """Download a reference corpus."""
         from pathlib import Path

@@ -197,7 +197,14 @@ def write_json(
         StorageError: the operating system refuses; an older file is untouched.
     """
     refuse_protected(path, protected)
-    data = _encode(path, document)
+    write_bytes(path, _encode(path, document))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all. Missing folders are made; a link is followed.
+
+    Raises: StorageError: the operating system refuses; an older file is untouched.
+    """
     target = os.path.realpath(path)
     try:
         os.makedirs(os.path.dirname(target), exist_ok=True)

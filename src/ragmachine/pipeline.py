@@ -1,4 +1,4 @@
-"""The composition root: the only place that chooses implementations and wires the rooms.
+"""The library's face: index a folder, search it, answer from it.
 
 Everything a program needs is a method of `RagPipeline`; the command line and the web server are
 thin layers over it.
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ragmachine.evaluation import EvaluationReport
     from ragmachine.generation.answerer import Answerer
     from ragmachine.index.reader import Index
+    from ragmachine.index.request import Shape
     from ragmachine.index.store import IndexStore
     from ragmachine.llm.ollama import OllamaChat
     from ragmachine.retrieval.expand import SynonymExpander
@@ -61,6 +62,22 @@ class RagPipeline:
             self._store = IndexStore(self.settings.index_dir)
         return self._store
 
+    @property
+    def shape(self) -> Shape:
+        """What the settings make of an index: pipelines of one shape can share it."""
+        from ragmachine.index.bm25 import Bm25
+        from ragmachine.index.request import Shape
+
+        settings = self.settings
+        return Shape(
+            max_chars=settings.max_chunk_size,
+            overlap_chars=settings.overlap,
+            chunker=settings.chunker,
+            has_context=settings.context,
+            has_table_rows=settings.table_rows,
+            bm25=Bm25(settings.bm25, settings.k1, settings.b),
+        )
+
     def index(
         self,
         path: str | os.PathLike[str] | None = None,
@@ -79,14 +96,14 @@ class RagPipeline:
         Raises: CorpusError, IndexationError, IndexBusyError, StorageError.
         """
         from ragmachine.index.build import build_index
-        from ragmachine.index.request import BuildRequest, Shape, locate
+        from ragmachine.index.request import BuildRequest, locate
 
         settings = self.settings
         root, display_root = locate(path or settings.target_dir, settings.project_root)
         request = BuildRequest(
             root=root,
             display_root=display_root,
-            shape=Shape(settings.max_chunk_size, settings.overlap),
+            shape=self.shape,
             max_file_bytes=settings.max_file_bytes,
             workers=settings.workers or os.cpu_count() or 1,
             is_strict=strict,
@@ -231,61 +248,22 @@ class RagPipeline:
     def _open(self) -> Searcher:
         generation = self.store.require_current()
         if self._opened is None or self._opened.index.folder != generation:
-            self._opened = self._searcher()
+            from ragmachine.wiring import open_searcher
+
+            self._opened = open_searcher(
+                self.store,
+                self.settings,
+                use_cache=self.use_cache,
+                ask_synonyms=lambda query: self._synonyms(query),
+            )
         return self._opened
-
-    def _searcher(self) -> Searcher:
-        from ragmachine.index.provenance import code_digest
-        from ragmachine.index.reader import open_index
-        from ragmachine.retrieval.cache import QueryCache
-        from ragmachine.retrieval.lexical import LexicalRetriever, LexicalWeights
-        from ragmachine.retrieval.query import AnalysisOptions
-        from ragmachine.retrieval.searcher import Searcher, SearchOptions
-
-        index = open_index(self.store)
-        settings = self.settings
-        weights = LexicalWeights(
-            file=settings.file_weight,
-            passage=settings.passage_weight,
-            name=settings.name_weight,
-            support=settings.support_factor,
-            documentation=settings.documentation_factor,
-            symbol=settings.symbol_factor,
-            candidates=settings.candidates,
-        )
-        entries = settings.cache_entries if self.use_cache else 0
-        return Searcher(
-            index,
-            LexicalRetriever(index, weights),
-            QueryCache(self.store.path("query_cache.json"), index.generation, entries),
-            options=SearchOptions(
-                analysis=AnalysisOptions(settings.part_weight, does_correct=settings.correct),
-                expand=settings.expand,
-                expand_weight=settings.expand_weight,
-                does_decompose=settings.decompose,
-                is_distinct=settings.distinct,
-                variety=settings.variety,
-                synonyms=self._own_synonyms(),
-            ),
-            ask_synonyms=self._synonyms,
-            release=code_digest(["retrieval"]) if entries else "",
-        )
-
-    def _own_synonyms(self) -> dict[str, tuple[str, ...]]:
-        """The user's synonyms; nothing is imported where there are none."""
-        if not self.settings.synonyms_file:
-            return {}
-        from ragmachine.retrieval.synonyms import read_synonyms
-
-        return read_synonyms(self.settings.synonyms_file, self.settings.project_root)
 
     def _synonyms(self, query: str) -> list[str]:
         """Words the model offers for a query; none when it is absent."""
         if self._expander is None:
-            from ragmachine.retrieval.expand import SynonymExpander
+            from ragmachine.wiring import make_expander
 
-            path = Path(self.store.path("expansions.json"))
-            self._expander = SynonymExpander(self._ask, cache_path=path, model=self.settings.model)
+            self._expander = make_expander(self.settings, self.store, self._ask)
         return self._expander.expand(query)
 
     def _ask(self, prompt: str) -> str:
@@ -297,35 +275,18 @@ class RagPipeline:
         return client.chat([Message("user", prompt)], max_tokens=60).text
 
     def _client(self) -> OllamaChat | None:
-        if self.settings.llm == "extractive":
-            return None
         if self._chat is None:
-            from ragmachine.llm.ollama import OllamaChat
+            from ragmachine.wiring import make_client
 
-            settings = self.settings
-            self._chat = OllamaChat(
-                settings.model, settings.ollama_host or None, timeout_s=settings.llm_timeout_s
-            )
+            self._chat = make_client(self.settings)
         return self._chat
 
     def _answers(self) -> Answerer:
         if self._answerer is None:
-            from ragmachine.generation.answerer import Answerer
-            from ragmachine.index.tokens import Tokenizer
+            from ragmachine.wiring import make_answerer
 
-            tokenizer = Tokenizer()
-            self._answerer = Answerer(
-                self._client(),
-                context_chars=self.settings.context_chars,
-                max_tokens=self.settings.max_new_tokens,
-                terms=tokenizer.terms,
-                asked=tokenizer.query_terms,
-            )
+            self._answerer = make_answerer(self.settings, self._client())
         return self._answerer
 
     def _checked_k(self, k: int | None) -> int:
-        if k is None:
-            k = self.settings.k
-        if isinstance(k, bool) or not isinstance(k, int):
-            raise UsageError(f"k must be a whole number, not {k!r}")
-        return min(int(check_value("k", k)), MAX_K)
+        return min(int(check_value("k", self.settings.k if k is None else k)), MAX_K)

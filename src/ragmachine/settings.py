@@ -39,18 +39,36 @@ class Settings:
     target_dir: str = _knob("", "folder to index")
     max_chunk_size: int = _knob(2000, "longest chunk", low=1, high=2000)
     overlap: int = _knob(0, "characters repeated from the chunk before", low=0, high=1999)
+    chunker: str = _knob(
+        "structure", "cut where the format has its joints, or at every so many characters",
+        choices=("structure", "fixed"),
+    )  # fmt: skip
+    context: bool = _knob(True, "chunks are also found by the words of their label and path")
+    table_rows: bool = _knob(True, "rows of large tables are also found by the table's header")
+    bm25: str = _knob(
+        "lucene", "variant of BM25", choices=("lucene", "robertson", "atire", "bm25l", "bm25plus")
+    )
+    k1: float = _knob(1.5, "how slowly repeats of a word saturate in BM25", low=0, high=100)
+    b: float = _knob(0.75, "how much BM25 marks down long texts", low=0, high=1)
     max_file_bytes: int = _knob(10_000_000, "larger files are reported and left out", low=1)
     workers: int = _knob(0, "processes that read files; 0 is one per core", low=0, high=64)
     k: int = _knob(10, "hits to return", low=1)
     file_weight: float = _knob(0.4, "share of the whole file's score", low=0, high=10)
     passage_weight: float = _knob(0.4, "share of the best passage's score", low=0, high=10)
     name_weight: float = _knob(0.06, "share of the file name's coverage", low=0, high=10)
+    priors: bool = _knob(True, "tests and examples count less, the rarer of text and code more")
     support_factor: float = _knob(0.9, "factor of tests and examples", low=0, high=10)
-    documentation_factor: float = _knob(1.15, "factor of rare documentation", low=0, high=10)
+    documentation_factor: float = _knob(
+        1.2, "factor of documentation, or code, where it is rare", low=0, high=10
+    )
     symbol_factor: float = _knob(1.1, "factor of what defines a name asked for", low=0, high=10)
     candidates: int = _knob(200, "chunks that are rescored", low=1, high=100_000)
     part_weight: float = _knob(0.5, "weight of a name's parts beside the name", low=0, high=1)
+    common_share: float = _knob(
+        0.9, "words of a larger share of all chunks are ignored", low=0, high=1
+    )
     correct: bool = _knob(True, "mend slips in words that nobody wrote")
+    narrow: bool = _knob(True, "prefer files, folders and versions that the question names")
     expand: str = _knob(
         "none",
         "words to add: a model's synonyms (llm) or those of the best hits (prf)",
@@ -60,9 +78,27 @@ class Settings:
         0.25, "weight of an added word; the query's words have 1", low=0, high=1
     )
     decompose: bool = _knob(False, "cut a question of several parts and merge the searches")
+    retry_coverage: float = _knob(
+        0.35, "search wider where the best hits hold less of the question; 0 never", low=0, high=1
+    )
     distinct: bool = _knob(True, "show the same text once")
+    near_duplicates: float = _knob(
+        1.0, "likeness of words from which a hit repeats a better one; 1 keeps all", low=0, high=1
+    )
     variety: float = _knob(1.0, "1 ranks by relevance alone, less avoids likeness", low=0, high=1)
     synonyms_file: str = _knob("", "your own synonyms, a line each: word: other, words")
+    rerank: str = _knob(
+        "none", "who reads the best hits again: a cross-encoder, or the model asked for answers",
+        choices=("none", "cross", "llm"),
+    )  # fmt: skip
+    rerank_model: str = _knob("", "cross-encoder: a folder with model.onnx and tokenizer.json")
+    rerank_top: int = _knob(20, "hits that are read again", low=1, high=100)
+    rerank_budget_ms: int = _knob(
+        0, "most time for that; 0 is 500 for a cross-encoder, 5000 for a model", low=0, high=600_000
+    )
+    rerank_weight: float = _knob(
+        0.5, "weight of the second reading; the first has what is left", low=0, high=1
+    )
     cache_entries: int = _knob(1000, "queries kept in the query cache; 0 keeps none", low=0)
     llm: str = _knob("auto", "who writes answers", choices=("auto", "ollama", "extractive"))
     model: str = _knob("qwen3:0.6b", "model asked through Ollama")
@@ -70,6 +106,10 @@ class Settings:
     llm_timeout_s: float = _knob(120.0, "longest silence of the model", low=0.1, high=3600)
     max_new_tokens: int = _knob(400, "longest answer of the model, in tokens", low=1, high=32_768)
     context_chars: int = _knob(8000, "passages shown to the model", low=200, high=1_000_000)
+    answer_cache: bool = _knob(False, "give a model's answer again when the same is asked")
+    answer_cache_threshold: float = _knob(
+        0.7, "least cosine of two questions that may share an answer", low=0.01, high=1
+    )
 
 
 FIELDS = {field.name: field for field in dataclasses.fields(Settings)}

@@ -11,9 +11,18 @@ from ragmachine.chunking.document import chunk_document
 LINE_END = re.compile(r"\r\n|\r|\n")
 
 
-def cut(path: str, text: str, *, max_chars: int = 2000, overlap_chars: int = 0) -> list[str]:
+def cut(
+    path: str,
+    text: str,
+    *,
+    max_chars: int = 2000,
+    overlap_chars: int = 0,
+    chunker: str = "structure",
+) -> list[str]:
     """The chunks of a document as text, once the promises are checked."""
-    document = chunk_document(path, text, max_chars=max_chars, overlap_chars=overlap_chars)
+    document = chunk_document(
+        path, text, max_chars=max_chars, overlap_chars=overlap_chars, chunker=chunker
+    )
     check(text, document.pieces, max_chars=max_chars, overlap_chars=overlap_chars)
     return [text[piece.start : piece.end] for piece in document.pieces]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import odd_ablations
 import odd_files
 import odd_words
 import pytest
@@ -23,6 +24,8 @@ ROWS = [
     *odd_files.mistakes(),
     *odd_files.files(),
     *odd_files.surroundings(),
+    *odd_ablations.ablations(),
+    *odd_ablations.shapes(),
 ]
 
 

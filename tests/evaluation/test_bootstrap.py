@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragmachine.evaluation import bootstrap
-from ragmachine.evaluation.bootstrap import bootstrap_interval
+from ragmachine.evaluation.bootstrap import bootstrap_band, bootstrap_interval
 
 
 def test_equal_values_leave_no_doubt() -> None:
@@ -50,3 +50,19 @@ def test_an_interval_stays_within_its_values(values: list[float]) -> None:
     """The bounds are in order and no mean lies outside the values."""
     low, high = bootstrap_interval(values, resamples=20)
     assert min(values) <= low <= high <= max(values)
+
+
+def test_a_band_is_the_interval_of_each_point() -> None:
+    """Whole questions are drawn, so every point has the very interval of its own values."""
+    curves = [[0.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 1.0, 1.0], [0.0, 0.5, 0.5]]
+    band = bootstrap_band(curves, resamples=200, seed=3)
+    columns = [list(column) for column in zip(*curves, strict=True)]
+    assert band == [bootstrap_interval(column, resamples=200, seed=3) for column in columns]
+
+
+def test_a_band_rises_with_its_curves() -> None:
+    """Where no question's curve falls, neither bound of the band does."""
+    curves = [[0.0, 0.5, 1.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0]] * 5
+    band = bootstrap_band(curves, resamples=300)
+    assert [low for low, _ in band] == sorted(low for low, _ in band)
+    assert [high for _, high in band] == sorted(high for _, high in band)

@@ -12,12 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plain_bm25 import plain_bm25
+from ragmachine.index.bm25 import VARIANTS, Bm25
 from ragmachine.index.postings import MAX_COUNT, add_weighted, group_counts, pack, unpack
-from ragmachine.index.sparse import bm25_matrix, retriever
+from ragmachine.index.sparse import bm25_matrix, import_bm25s, retriever
 from ragmachine.index.tokens import Tokenizer
 from workspace import Workspace
 
 WORDS = ["alpha", "beta", "gamma", "delta"]
+LUCENE = Bm25()
+TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=12), min_size=1, max_size=8)
 
 
 def counts_of(*texts: str) -> list[Counter[str]]:
@@ -25,7 +28,9 @@ def counts_of(*texts: str) -> list[Counter[str]]:
     return [Counter(text.split()) for text in texts]
 
 
-def scores_of(documents: Sequence[Counter[str]], query: Sequence[str]) -> list[float]:
+def scores_of(
+    documents: Sequence[Counter[str]], query: Sequence[str], bm25: Bm25 = LUCENE
+) -> list[float]:
     """Scores of the product's matrix, summed by bm25s."""
     rows = sorted(
         (WORDS.index(term), number, count)
@@ -33,7 +38,7 @@ def scores_of(documents: Sequence[Counter[str]], query: Sequence[str]) -> list[f
         for term, count in document.items()
     )
     columns = np.array(rows, dtype=np.int64).reshape(-1, 3).T
-    matrix = bm25_matrix((columns[0], columns[1], columns[2]), len(documents), len(WORDS))
+    matrix = bm25_matrix((columns[0], columns[1], columns[2]), len(documents), len(WORDS), bm25)
     model = retriever(matrix)
     return model.get_scores_from_ids([WORDS.index(term) for term in query]).tolist()
 
@@ -72,7 +77,7 @@ def test_equal_documents_score_equally() -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=12), min_size=1, max_size=8))
+@given(TEXTS)
 def test_any_matrix_agrees_with_plain_python(texts: list[list[str]]) -> None:
     """Empty documents, absent terms and repeats included, to six digits."""
     documents = [Counter(text) for text in texts]
@@ -84,11 +89,79 @@ def test_any_matrix_agrees_with_plain_python(texts: list[list[str]]) -> None:
         )
 
 
+@pytest.mark.parametrize("variant", VARIANTS)
+@settings(max_examples=40, deadline=None)
+@given(texts=TEXTS, k1=st.floats(0, 3), b=st.floats(0, 1))
+def test_every_variant_agrees_with_its_printed_formula(
+    variant: str, texts: list[list[str]], k1: float, b: float
+) -> None:
+    """Whatever the constants, and with terms that every document holds, to four digits."""
+    documents = [Counter(text) for text in texts]
+    if not any(documents):
+        return
+    for query in (["alpha"], ["beta", "delta"], WORDS):
+        plain = plain_bm25(documents, query, variant=variant, k1=k1, b=b)
+        assert scores_of(documents, query, Bm25(variant, k1, b)) == pytest.approx(
+            plain, rel=1e-4, abs=1e-6
+        )
+
+
+@pytest.mark.parametrize(
+    ("variant", "expected"),
+    [
+        ("lucene", math.log(1 + 3.5 / 1.5) / 2.5),
+        ("robertson", math.log(3.5 / 1.5) / 2.5),
+        ("atire", math.log(4)),
+        ("bm25l", math.log(5 / 1.5) * 2.5 * 1.5 / 3),
+        ("bm25plus", math.log(5) * 2),
+    ],
+)
+def test_a_variants_score_is_the_one_computed_by_hand(variant: str, expected: float) -> None:
+    """One of four documents of two words holds the term once; the others score nothing."""
+    documents = counts_of("alpha beta", "gamma delta", "gamma delta", "gamma delta")
+    scores = scores_of(documents, ["alpha"], Bm25(variant))
+    assert scores == pytest.approx([expected, 0, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("variant", "method", "delta"),
+    [
+        ("lucene", "lucene", 0.0),
+        ("robertson", "robertson", 0.0),
+        ("atire", "atire", 0.0),
+        ("bm25l", "bm25l", 0.5),
+        ("bm25plus", "bm25+", 1.0),
+    ],
+)
+def test_holders_score_what_bm25s_gives_them(variant: str, method: str, delta: float) -> None:
+    """The same number for a term that is there; what bm25s gives absent terms is 0 here."""
+    texts = ["alpha beta alpha", "beta gamma", "gamma gamma delta beta", "delta", "gamma"]
+    model = import_bm25s().BM25(method=method, delta=delta, backend="numpy")
+    model.index([text.split() for text in texts], show_progress=False)
+    theirs = model.get_scores(["alpha"])
+    ours = scores_of(counts_of(*texts), ["alpha"], Bm25(variant))
+    assert ours[0] == pytest.approx(theirs[0], rel=1e-5)
+    assert ours[1:] == [0, 0, 0, 0]
+    assert (theirs[1] > 0) == (delta > 0)
+
+
+def test_a_term_that_no_item_holds_has_a_finite_weight() -> None:
+    """Words of paths alone are in the vocabulary of whole texts, where nothing holds them."""
+    for variant in VARIANTS:
+        assert np.isfinite(Bm25(variant).idf([0, 1, 3], 3)).all()
+
+
+def test_an_unknown_variant_is_a_mistake() -> None:
+    """The command line offers the known ones."""
+    with pytest.raises(ValueError, match="no variant of BM25 is called 'tfidf'"):
+        Bm25("tfidf")
+
+
 @pytest.mark.parametrize("items", [0, 3], ids=["no documents", "empty documents"])
 def test_a_matrix_without_terms_is_valid(items: int) -> None:
     """Nothing to score is no error, and no warning about a mean of nothing."""
     nothing = np.empty(0, dtype=np.int64)
-    matrix = bm25_matrix((nothing, nothing, nothing), items, 0)
+    matrix = bm25_matrix((nothing, nothing, nothing), items, 0, LUCENE)
     assert matrix["indptr"].tolist() == [0]
     assert matrix["num_docs"] == items
 
@@ -129,6 +202,33 @@ def test_chunk_scores_count_label_and_path_words_five_times(project: Workspace) 
     scores = index.chunk_scores.get_scores_from_ids([index.vocabulary[term] for term in query])
     assert index.chunk_count >= 5
     assert scores.tolist() == pytest.approx(plain_bm25(documents, query), rel=1e-5)
+
+
+def test_without_context_chunks_are_scored_over_their_text(project: Workspace) -> None:
+    """No word of a label or path is evidence; the labels are still shown."""
+    corpus(project)
+    assert project.found("engine")
+    labels = project.open().labels
+    project.index(context=False)
+    index, terms = project.open(), Tokenizer().terms
+    documents = [Counter(terms(index.chunk(n).text)) for n in range(index.chunk_count)]
+    query = ["cach", "block", "evict"]
+    scores = index.chunk_scores.get_scores_from_ids([index.vocabulary[term] for term in query])
+    assert scores.tolist() == pytest.approx(plain_bm25(documents, query), rel=1e-5)
+    assert index.labels == labels
+    assert not project.found("engine")
+
+
+def test_passages_are_scored_as_chunks_are(project: Workspace) -> None:
+    """A file of one passage, found by its text alone, scores the same as chunk and as passage."""
+    for number in range(5):
+        project.write(f"{number}.txt", "alpha beta gamma " * number + "delta")
+    project.index(bm25="bm25plus", k1=0.9, b=0.4, context=False)
+    pipeline = project.pipeline(file_weight=0.0, passage_weight=1.0, name_weight=0.0)
+    hits = pipeline.search("alpha", 10).hits
+    assert len(hits) == 4
+    for hit in hits:
+        assert hit.stages["passage"] == pytest.approx(hit.stages["chunk"], rel=1e-5)
 
 
 def test_file_scores_are_over_whole_texts(project: Workspace) -> None:

@@ -30,6 +30,7 @@ from ragmachine.errors import (
 from ragmachine.index import store as store_module
 from ragmachine.index.hashes import write_hash
 from ragmachine.index.lock import exclusive
+from ragmachine.index.store import FORMAT_VERSION
 from workspace import Workspace, in_child, read_only
 
 
@@ -104,11 +105,11 @@ def rewrite_manifest(project: Workspace, **changes: Any) -> None:
     write_hash(str(path))
 
 
-@pytest.mark.parametrize("version", [2, 0, "1", None], ids=repr)
+@pytest.mark.parametrize("version", [FORMAT_VERSION + 1, 0, str(FORMAT_VERSION), None], ids=repr)
 def test_another_format_is_refused_with_a_remedy(indexed: Workspace, version: object) -> None:
     """An index of another format is not read on a guess."""
     rewrite_manifest(indexed, format=version)
-    with pytest.raises(IndexVersionError, match="this version reads 1") as caught:
+    with pytest.raises(IndexVersionError, match=f"this version reads {FORMAT_VERSION}") as caught:
         indexed.found("cache")
     assert "make index" in caught.value.remedy
 
@@ -132,13 +133,19 @@ def test_the_manifest_tells_what_shaped_the_index(project: Workspace) -> None:
     project.write("guide.md", "# Cache\n\nText.\n")
     project.write("data.bin", b"\0")
     project.write("table.dat2", b"\0\1\2\3")
-    project.index(max_chunk_size=900, overlap=50)
+    project.index(max_chunk_size=900, overlap=50, bm25="atire", k1=2, context=False)
     manifest = orjson.loads((project.generation / "manifest.json").read_bytes())
-    assert manifest["format"] == 1
+    assert manifest["format"] == FORMAT_VERSION
     assert {"code", "python", "bm25s", "numpy", "PyStemmer"} <= manifest["versions"].keys()
     assert manifest["settings"] == {
         "max_chunk_size": 900,
         "overlap": 50,
+        "chunker": "structure",
+        "context": False,
+        "table_rows": True,
+        "bm25": "atire",
+        "k1": 2,
+        "b": 0.75,
         "max_file_bytes": 10_000_000,
     }
     assert manifest["corpus_root"] == "corpus"

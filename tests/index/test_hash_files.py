@@ -35,6 +35,7 @@ FILES = [
     "bm25/vocab.index.json",
     *(f"postings/{kind}.{name}.npy" for kind in ("body", "fields")
       for name in ("indptr", "items", "counts")),
+    "postings/carried.npy",
     "postings/passage_chunk.npy",
     "postings/passage_length.npy",
 ]  # fmt: skip

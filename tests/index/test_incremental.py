@@ -310,16 +310,51 @@ def test_an_unchanged_run_counts_what_is_left_out_today(project: Workspace) -> N
 
 @pytest.mark.parametrize(
     "changed",
-    [{"max_chunk_size": 500}, {"overlap": 100}, {"max_file_bytes": 100}],
-    ids=["chunk size", "overlap", "file size"],
+    [
+        {"max_chunk_size": 500},
+        {"overlap": 100},
+        {"max_file_bytes": 100},
+        {"chunker": "fixed"},
+        {"table_rows": False},
+    ],
+    ids=lambda changed: next(iter(changed)),
 )
-def test_a_changed_setting_rebuilds(project: Workspace, changed: dict[str, int]) -> None:
+def test_a_changed_setting_rebuilds(project: Workspace, changed: dict[str, Any]) -> None:
     """Chunks of other settings are never taken over."""
     project.write("a.md", "alpha beta gamma delta.\n\n" * 100)
     project.index()
     report = project.index(**changed)
     assert (report.reused, report.is_unchanged) == (0, False)
     assert project.index(**changed).is_unchanged
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"context": False}, {"bm25": "robertson"}, {"k1": 1.2}, {"b": 0.5}],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_changed_scores_read_no_file_again(project: Workspace, changed: dict[str, Any]) -> None:
+    """The counts are taken over, and the scores are those of a build from nothing."""
+    project.write("a.md", "# Alpha\n\nalpha beta gamma delta.\n\n" * 100)
+    project.write("b.py", "def alpha():\n    return beta\n")
+    project.index()
+    report = project.index(**changed)
+    assert (report.reused, report.is_unchanged) == (2, False)
+    assert project.index(**changed).is_unchanged
+    scores = scores_on_disk(project)
+    project.index(force=True, **changed)
+    assert scores_on_disk(project) == scores
+    assert project.index().reused == 2
+
+
+def scores_on_disk(project: Workspace) -> dict[str, bytes]:
+    """The files of both score matrices and of the counts."""
+    generation = project.generation
+    return {
+        str(path.relative_to(generation)): path.read_bytes()
+        for folder in ("bm25", "bm25_files", "postings")
+        for path in sorted((generation / folder).iterdir())
+    }
 
 
 def test_another_folder_rebuilds(project: Workspace) -> None:

@@ -204,6 +204,45 @@ def test_cut_answer_ends_with_a_sentence(server):
     assert (reply.text, reply.is_truncated) == ("It is forty-two [1].", True)
 
 
+SCHEMA = {"type": "object", "properties": {"ranking": {"type": "array"}}}
+
+
+@pytest.mark.parametrize("is_streamed", [False, True], ids=["whole", "streamed"])
+def test_a_schema_reaches_the_server(server, is_streamed):
+    """As the format of the answer; without one there is no format at all."""
+    chat = client(server)
+    on_token = (lambda _: None) if is_streamed else None
+    chat.chat(QUESTION, max_tokens=5, on_token=on_token, schema=SCHEMA)
+    chat.chat(QUESTION, max_tokens=5, on_token=on_token)
+    assert server.requests[0]["format"] == SCHEMA
+    assert server.requests[1].get("format") is None
+
+
+def test_a_schema_outlives_a_refused_think_parameter(server):
+    """Asked again without `think`, the server still gets the format."""
+    server.mode = "refuse_think"
+    client(server).chat(QUESTION, max_tokens=5, schema=SCHEMA)
+    assert [request.get("format") for request in server.requests] == [SCHEMA, SCHEMA]
+
+
+def test_a_cut_answer_to_a_schema_is_kept_whole(server):
+    """JSON has no sentences to be cut at."""
+    server.pieces = ['{"ranking": ["No. ', '3", "No. 1']
+    server.done_reason = "length"
+    reply = client(server).chat(QUESTION, max_tokens=5, schema=SCHEMA)
+    assert (reply.text, reply.is_truncated) == ('{"ranking": ["No. 3", "No. 1', True)
+
+
+def test_one_call_may_have_less_time(server):
+    """The call's own timeout is used and named; the client's stays for the next."""
+    chat = client(server, timeout_s=0.3)
+    server.mode = "hang"
+    with pytest.raises(ModelUnavailableError, match=r"silent for 0\.12 s"):
+        chat.chat(QUESTION, max_tokens=5, timeout_s=0.123)
+    with pytest.raises(ModelUnavailableError, match=r"silent for 0\.3 s"):
+        chat.chat(QUESTION, max_tokens=5)
+
+
 def test_thinking_is_neither_shown_nor_returned(server):
     """Thinking whose tags arrive in fragments reaches neither listener nor reply."""
     server.pieces = ["<th", "ink>six", " sevens</thi", "nk>\n\n", "Forty", "-two"]

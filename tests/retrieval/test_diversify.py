@@ -38,6 +38,12 @@ def test_near_duplicates_of_better_hits_are_dropped() -> None:
     assert without_near_duplicates([A, A_AND_MORE, OTHER], 0.6) == [0, 2]
 
 
+def test_no_more_hits_are_compared_than_needed() -> None:
+    """With two kept, the third set is never asked for."""
+    taken = iter([A, OTHER])
+    assert without_near_duplicates(taken, 0.6, 2) == [0, 1]
+
+
 def test_a_threshold_above_one_keeps_everything() -> None:
     """Equal hits have similarity 1, below the threshold."""
     assert without_near_duplicates([A, A], 1.1) == [0, 1]

@@ -14,14 +14,11 @@ from plain_bm25 import plain_bm25
 from ragmachine.chunking.builder import cut_lines
 from ragmachine.index.analyze import PASSAGE_CHARS
 from ragmachine.index.tokens import Tokenizer
-from ragmachine.retrieval.lexical import (
-    LexicalRetriever,
-    LexicalWeights,
-    Scored,
-    own_symbols,
-    top,
-    weighted_terms,
-)
+from ragmachine.retrieval.lexical import LexicalRetriever, LexicalWeights
+from ragmachine.retrieval.narrow import Narrowing
+from ragmachine.retrieval.ranking import Question, Scored, top
+from ragmachine.settings import Settings
+from ragmachine.wiring import lexical_weights
 from workspace import Workspace
 
 PLAIN = LexicalWeights(file=0, passage=0, name=0, support=1, documentation=1)
@@ -49,7 +46,8 @@ def search(
     k: int = 100,
 ) -> list[Scored]:
     """The ranked chunks of a query, by default of all three words."""
-    return LexicalRetriever(project.open(), weights).search(QUERY if terms is None else terms, k)
+    question = Question(QUERY if terms is None else terms)
+    return LexicalRetriever(project.open(), weights).search(question, k)
 
 
 def chunk_scores(project: Workspace, query: list[str]) -> list[float]:
@@ -216,21 +214,63 @@ def test_top_is_the_head_of_a_stable_sort(scores: list[float], count: int) -> No
     assert top(np.array(scores, dtype=np.float32), count).tolist() == expected[:count]
 
 
-def test_a_synonym_never_takes_the_place_of_a_query_term() -> None:
-    """A word that is both keeps the full weight."""
-    assert weighted_terms(["a", "b"], ["b", "c"], 0.25) == {"a": 1.0, "b": 1.0, "c": 0.25}
+def test_without_priors_every_file_counts_the_same(project: Workspace) -> None:
+    """One switch turns off the factors of tests and of rare documentation."""
+    corpus(project)
+    weights = replace(LexicalWeights(), support=0.1, documentation=5.0, has_priors=False)
+    assert all(hit.stages["role"] == 0 for hit in search(project, weights))
+    learned = search(project, replace(weights, has_priors=True))
+    assert any(hit.stages["role"] != 0 for hit in learned)
 
 
-@pytest.mark.parametrize(
-    ("label", "symbols"),
-    [
-        ("Class: Cache - Method: get; Function: run", {"get", "run"}),
-        ("Class: Outer.Inner", {"inner"}),
-        ("Section: Cache > Size", set()),
-        ("", {""}),
-    ],
-    ids=["two", "nested", "section", "none"],
-)
-def test_a_chunk_defines_the_innermost_names_of_its_label(label: str, symbols: set[str]) -> None:
-    """Classes around a method, and sections, are not what the chunk itself defines."""
-    assert own_symbols(label) == symbols
+def test_what_the_question_names_is_lifted(project: Workspace) -> None:
+    """The factor multiplies the chunks of the files named, and is noted as a stage of its own."""
+    corpus(project)
+    index = project.open()
+    named = index.files.index("engine/block_cache.py")
+    narrowing = Narrowing((named,), 1.5, ("block_cache.py",))
+    plain = {hit.chunk: hit.score for hit in search(project, LexicalWeights())}
+    found = LexicalRetriever(index, LexicalWeights()).search(
+        Question(QUERY, narrowing=narrowing), 100
+    )
+    for hit in found:
+        factor = 1.5 if index.file_of_chunk[hit.chunk] == named else 1.0
+        assert hit.score == pytest.approx(factor * plain[hit.chunk], rel=1e-5)
+        assert hit.stages["narrowing"] == pytest.approx((factor - 1) * plain[hit.chunk], rel=1e-4)
+
+
+def test_a_mask_hides_chunks(project: Workspace) -> None:
+    """Only what the mask lets through is found."""
+    corpus(project)
+    index = project.open()
+    mask = np.zeros(index.chunk_count, dtype=bool)
+    mask[index.chunk_count - 1] = True
+    found = LexicalRetriever(index, LexicalWeights()).search(Question(QUERY, mask=mask), 100)
+    assert {hit.chunk for hit in found} <= {index.chunk_count - 1}
+
+
+@pytest.mark.parametrize("count", [1, 3, 100])
+@pytest.mark.parametrize("symbol", [0.5, 1.0, 1.3])
+def test_definitions_are_found_whatever_is_asked_for(
+    project: Workspace, count: int, symbol: float
+) -> None:
+    """Only chunks within reach are read for definitions, and the ranking is that of reading all."""
+    for number in range(8):
+        uses = "use(limit_rows)\n" * (number + 1)
+        own = "limit_rows = 5\n" if number % 3 == 0 else ""
+        project.write(f"f{number}.py", f"{own}{uses}")
+    project.index()
+    weights = replace(PLAIN, symbol=symbol)
+    question = Question({"limit_rows": 1.0}, names=frozenset(["limit_rows"]))
+    retriever = LexicalRetriever(project.open(), weights)
+    everything = retriever.search(question, 100)
+    assert [hit.chunk for hit in retriever.search(question, count)] == [
+        hit.chunk for hit in everything[:count]
+    ]
+    gained = {hit.chunk for hit in everything if hit.stages.get("symbol")}
+    assert gained == (set() if symbol == 1 else {0, 3, 6})
+
+
+def test_the_defaults_are_those_of_the_settings() -> None:
+    """Weights made without settings are the shipped ones."""
+    assert lexical_weights(Settings()) == LexicalWeights()

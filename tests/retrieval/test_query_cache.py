@@ -16,7 +16,7 @@ import pytest
 from ragmachine.index.hashes import write_hash
 from ragmachine.models import SearchResult
 from ragmachine.retrieval.cache import QueryCache
-from ragmachine.retrieval.lexical import Scored
+from ragmachine.retrieval.ranking import Scored
 from workspace import Workspace, read_only
 
 HITS = [Scored(3, 1.5, {"chunk": 1.0, "name": 0.5}), Scored(1, 0.25, {"chunk": 0.25})]
@@ -110,7 +110,7 @@ def test_entries_of_other_processes_are_kept(path: Path) -> None:
 WRITE = """
 import sys
 from ragmachine.retrieval.cache import QueryCache
-from ragmachine.retrieval.lexical import Scored
+from ragmachine.retrieval.ranking import Scored
 path, name = sys.argv[1:]
 for number in range(20):
     cache = QueryCache(path, "gen-1", 100)
@@ -261,6 +261,11 @@ def test_queries_of_the_same_terms_share_a_result(indexed: Workspace) -> None:
         {"documentation_factor": 0.7},
         {"candidates": 7},
         {"expand_weight": 0.7},
+        {"priors": False},
+        {"common_share": 0.7},
+        {"narrow": False},
+        {"retry_coverage": 0.7},
+        {"near_duplicates": 0.7},
     ],
     ids=lambda changed: next(iter(changed)),
 )

@@ -140,3 +140,51 @@ def test_a_query_without_a_name_favours_no_definition(project: Workspace) -> Non
     project.index()
     stages = project.pipeline().search("the cache of words").hits[0].stages
     assert "symbol" not in stages
+
+
+def test_near_duplicates_are_left_out_on_request(project: Workspace) -> None:
+    """Nine words of ten are shared: left out from a likeness of 0.8 on, and kept by default."""
+    shared = "alpha beta gamma delta epsilon zeta eta theta iota"
+    project.write("a.md", f"{shared} one\n")
+    project.write("b.md", f"{shared} two\n")
+    project.write("c.md", "alpha kappa\n")
+    project.index()
+    assert sorted(names(project, "alpha")) == ["a.md", "b.md", "c.md"]
+    assert sorted(names(project, "alpha", near_duplicates=0.8)) == ["a.md", "c.md"]
+    result = project.pipeline(near_duplicates=0.8).search("alpha", explain=True)
+    assert result.plan["near-duplicates"] == "1 of 3 left out"
+
+
+def test_the_file_that_is_named_comes_first(project: Workspace) -> None:
+    """Its rival says more, yet the question asks for this file; the rival stays among the hits."""
+    project.write("rival.py", "asked limit asked limit\n")
+    project.write("asked.py", "limit = 1  # asked by all, and many more words\n")
+    project.index()
+    query = "In asked.py, what is the limit?"
+    assert names(project, query, narrow=False) == ["rival.py", "asked.py"]
+    assert names(project, query) == ["asked.py", "rival.py"]
+    plan = project.pipeline().search(query, explain=True).plan
+    assert plan["narrowed to"] == ["asked.py (1 file)"]
+
+
+def test_the_assignment_of_a_name_rises(project: Workspace) -> None:
+    """A file that repeats a constant leads; asked for it, the one that sets it does."""
+    project.write("use.py", "run(MAX_ROWS, MAX_ROWS, MAX_ROWS)\n")
+    project.write("own.py", "MAX_ROWS = 5\nage = 2\nkind = 'plain'\nother = 'more words'\n")
+    project.index()
+    assert names(project, "MAX_ROWS", symbol_factor=1.0)[0] == "use.py"
+    assert names(project, "MAX_ROWS", symbol_factor=3.0)[0] == "own.py"
+
+
+def test_an_explained_search_runs_its_stages_again(project: Workspace) -> None:
+    """What the cache knows is a ranking without the notes on how it came about."""
+    project.write("a.md", "alpha\n")
+    project.index()
+    pipeline = project.pipeline()
+    plain = pipeline.search("alpha")
+    explained = pipeline.search("alpha", explain=True)
+    assert not explained.is_cached
+    assert explained.hits == plain.hits
+    assert "coverage" in explained.plan
+    assert "priors" in explained.plan
+    assert pipeline.search("alpha").is_cached

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ragmachine.chunking.builder import Block, ChunkBuilder, Piece
+from ragmachine.chunking.fixed import fixed_blocks
 from ragmachine.chunking.lines import line_blocks
 from ragmachine.file_types import file_type_of
 
@@ -14,6 +15,7 @@ from ragmachine.file_types import file_type_of
 # while code needs its neighbours for context.
 _TARGET_CHARS = {"python": 1500, "markdown": 1000, "rst": 1000}
 _DEFAULT_TARGET_CHARS = 1500
+STRUCTURE, FIXED = CHUNKERS = ("structure", "fixed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +47,26 @@ def _chunker_of(file_type: str) -> Callable[[str, int], list[Block]] | None:
 
 
 def chunk_document(
-    path: str, text: str, *, max_chars: int, overlap_chars: int = 0
+    path: str, text: str, *, max_chars: int, overlap_chars: int = 0, chunker: str = STRUCTURE
 ) -> ChunkedDocument:
-    """Cut a document into chunks of at most `max_chars` characters; never raises for odd input."""
+    """Cut a document into chunks; never raises for odd input.
+
+    Args:
+        path: decides the file type.
+        text: the document.
+        max_chars: hard limit of a chunk in characters.
+        overlap_chars: characters repeated from the chunk before, in whole lines.
+        chunker: ``structure`` cuts where the format has its joints; ``fixed``, a yardstick to
+            measure that against, fills each chunk with lines whatever they are.
+    Raises: ValueError: there is no such chunker.
+    """
+    if chunker not in CHUNKERS:
+        raise ValueError(f"no chunker is called {chunker!r}")
     file_type = file_type_of(path)
+    if chunker == FIXED:
+        builder = ChunkBuilder(max_chars, max_chars, overlap_chars)
+        blocks = fixed_blocks(text, max_chars - overlap_chars)
+        return ChunkedDocument(file_type, builder.build(text, blocks))
     target = min(_TARGET_CHARS.get(file_type, _DEFAULT_TARGET_CHARS), max_chars)
     builder = ChunkBuilder(max_chars, target, overlap_chars)
     blocks, problem = _blocks(text, file_type, max_chars)

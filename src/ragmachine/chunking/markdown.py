@@ -102,7 +102,7 @@ def _headings(lines: LineMap, tokens: list[Token]) -> Iterator[_Heading]:
     for opening, content in pairwise(tokens):
         if opening.type == "heading_open" and opening.level == 0 and opening.map:
             start = lines.start_of(opening.map[0] + 1)
-            yield _Heading(start, int(opening.tag[1]), _plain(content.content))
+            yield _Heading(start, int(opening.tag[1]), plain_text(content.content))
 
 
 def _with_anchor(text: str, heading: _Heading, elements: list[_Element]) -> _Heading:
@@ -114,8 +114,11 @@ def _with_anchor(text: str, heading: _Heading, elements: list[_Element]) -> _Hea
     return heading._replace(start=elements[own - 1].start)
 
 
-def _plain(title: str) -> str:
-    """A heading as it is read: links by their text, no emphasis, attributes or tags."""
+def plain_text(title: str) -> str:
+    """A heading or the like as it is read: links by their text, no emphasis, attributes or tags.
+
+    What is longer than 300 characters is cut there.
+    """
     parts = []
     position = 0
     title = title[:_MAX_TITLE_CHARS]  # the patterns below look ahead to the end

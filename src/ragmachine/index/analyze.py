@@ -6,20 +6,25 @@ import gc
 import hashlib
 import os
 from array import array
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragmachine.chunking.builder import LineMap, NodeContext, Piece, cut_lines
+from ragmachine.chunking.builder import NodeContext, Piece, cut_lines
 from ragmachine.chunking.document import chunk_document
 from ragmachine.corpus.decode import decode, is_binary
 from ragmachine.corpus.discover import SourceFile
-from ragmachine.index.postings import Ints, pack, unpack
+from ragmachine.index.offsets import ByteOffsets, Lines
+from ragmachine.index.passages import stretches
+from ragmachine.index.postings import Ints, WordBags, pack, term_of, unpack, with_terms_of
 from ragmachine.index.request import Shape
 from ragmachine.index.tokens import Tokenizer
+
+if TYPE_CHECKING:
+    from ragmachine.chunking.tables import Table
 
 PASSAGE_CHARS = 400
 _MAX_LABEL_CHARS = 240
@@ -53,7 +58,10 @@ class Columns:
         passage_chunk: (passages,) chunk of each passage; ascending.
         terms: term strings; postings name them by position.
         body: (postings,) packed by `pack`: term, passage, count in the passage.
-        fields: (postings,) packed by `pack`: term, chunk, count in its label and path.
+        fields: (postings,) packed by `pack`: term, chunk, count in its label and path, and in the
+            header of a large table that it holds rows of.
+        carried: (postings,) packed by `pack`: term, passage, count in what a row of a large table
+            is read under, the table's header and the section.
     """
 
     chunks: Ints
@@ -62,6 +70,7 @@ class Columns:
     terms: list[str]
     body: Ints
     fields: Ints
+    carried: Ints
 
 
 @dataclass(slots=True)
@@ -92,6 +101,12 @@ def label_of(contexts: Sequence[NodeContext]) -> str:
     if len(labels) > 1:
         labels = [label for label in labels if label != "Imports"] or labels
     return "; ".join(dict.fromkeys(labels))[:_MAX_LABEL_CHARS]
+
+
+def section_of(contexts: Sequence[NodeContext]) -> str:
+    """The words of the chunk's sections, each said once."""
+    names = dict.fromkeys(name for context in contexts for name in context.path)
+    return " ".join(names)[:_MAX_LABEL_CHARS]
 
 
 class _Ids(dict[str, int]):
@@ -167,10 +182,10 @@ class _Analyzer:
         self.chunks: list[tuple[int, int, int, int, int, int]] = []
         self.labels: list[str] = []
         self.passage_chunk: list[int] = []
-        self.body_words: list[int] = []
-        self.body_lengths: list[int] = []
-        self.field_words: list[int] = []
-        self.field_lengths: list[int] = []
+        self.body = WordBags()
+        self.fields = WordBags()
+        self.carried = WordBags()
+        self.carried_passage: list[int] = []
 
     def add(self, file: SourceFile) -> None:
         """Analyze one file."""
@@ -191,11 +206,13 @@ class _Analyzer:
             decoded.text,
             max_chars=self.shape.max_chars,
             overlap_chars=self.shape.overlap_chars,
+            chunker=self.shape.chunker,
         )
         problem = "; ".join(filter(None, (decoded.problem, document.problem)))
         if problem:
             self.problems.append((file.path, problem))
-        self._add_chunks(file.path, decoded.text, document.pieces)
+        tables = self._tables(document.file_type, decoded.text)
+        self._add_chunks(file.path, decoded.text, document.pieces, tables)
         text = data if not decoded.problem else decoded.text.encode("utf-8")
         digest = hashlib.sha256(data).hexdigest()
         self.files.append(
@@ -205,9 +222,18 @@ class _Analyzer:
             )
         )  # fmt: skip
 
-    def _add_chunks(self, path: str, text: str, pieces: Sequence[Piece]) -> None:
+    def _tables(self, file_type: str, text: str) -> list[Table]:
+        if not self.shape.has_table_rows or file_type != "markdown":
+            return []
+        from ragmachine.chunking.tables import pipe_tables
+
+        return pipe_tables(text)
+
+    def _add_chunks(
+        self, path: str, text: str, pieces: Sequence[Piece], tables: Sequence[Table]
+    ) -> None:
         raw_words, number = self.words.tokenizer.raw_words, self.words.raw.__getitem__
-        lines, offsets = _Lines(text), _ByteOffsets(text)
+        lines, offsets = Lines(text), ByteOffsets(text)
         for piece in pieces:
             chunk = len(self.chunks)
             self.chunks.append(
@@ -221,97 +247,40 @@ class _Analyzer:
             injected = raw_words(metadata_line(label, path))
             # the marker would be evidence for "file" in every chunk; of the word, one goes
             injected.remove("File")
-            self.field_words.extend(map(number, injected))
-            self.field_lengths.append(len(injected))
-            for start, end in cut_lines(text, piece.start, piece.end, PASSAGE_CHARS):
-                words = list(map(number, raw_words(text[start:end])))
-                self.body_words.extend(words)
-                self.body_lengths.append(len(words))
-                self.passage_chunk.append(chunk)
+            for stretch in stretches(piece.start, piece.end, tables):
+                carried: list[int] = []
+                if stretch.header:
+                    header = raw_words(stretch.header)
+                    injected += header
+                    section = section_of(piece.contexts)
+                    carried = list(map(number, header + raw_words(section)))
+                for from_, to in pairwise(stretch.bounds):
+                    for start, end in cut_lines(text, from_, to, PASSAGE_CHARS):
+                        self.body.add(list(map(number, raw_words(text[start:end]))))
+                        if carried:
+                            self.carried.add(carried)
+                            self.carried_passage.append(len(self.passage_chunk))
+                        self.passage_chunk.append(chunk)
+            self.fields.add(list(map(number, injected)))
 
     def batch(self) -> Batch:
         """The columns of everything added."""
         expansions = self.words.expansions()
-        body = _postings(self.body_words, self.body_lengths, *expansions)
-        fields = _postings(self.field_words, self.field_lengths, *expansions)
-        body_term, fields_term = unpack(body)[0], unpack(fields)[0]
-        used = np.unique(np.concatenate([body_term, fields_term]))
+        body = self.body.postings(*expansions)
+        fields = self.fields.postings(*expansions)
+        term, row, count = unpack(self.carried.postings(*expansions))
+        carried = pack(term, np.array(self.carried_passage, dtype=np.int64)[row], count)
+        used = np.unique(term_of(np.concatenate([body, fields, carried])))
         columns = Columns(
             chunks=np.array(self.chunks, dtype=np.int64).reshape(-1, len(CHUNK_COLUMNS)),
             labels=self.labels,
             passage_chunk=np.array(self.passage_chunk, dtype=np.int64),
             terms=self.words.names(used),
-            body=_renumbered(body, used),
-            fields=_renumbered(fields, used),
+            body=with_terms_of(body, used),
+            fields=with_terms_of(fields, used),
+            carried=with_terms_of(carried, used),
         )
         return Batch(self.files, columns, self.binary, self.problems)
-
-
-def _renumbered(packed: Ints, used: Ints) -> Ints:
-    """Postings whose terms are numbered by their position in `used`, which is ascending."""
-    term, item, count = unpack(packed)
-    return pack(np.searchsorted(used, term), item, count)
-
-
-def _postings(
-    words: list[int], item_lengths: list[int], flat: Ints, lengths: Ints, starts: Ints
-) -> Ints:
-    """Expand raw words to terms and count each term per item; sorted, packed."""
-    raw = np.array(words, dtype=np.int64)
-    if not raw.size:
-        return np.empty(0, dtype=np.int64)
-    item = np.repeat(np.arange(len(item_lengths)), np.array(item_lengths, dtype=np.int64))
-    counts = lengths[raw]
-    total = int(counts.sum())
-    within = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
-    term = flat[np.repeat(starts[raw], counts) + within]
-    keys = (term << 27) | np.repeat(item, counts)
-    keys.sort()
-    first = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]]) if keys.size else keys
-    tally = np.diff(np.r_[first, keys.size])
-    unique = keys[first]
-    return pack(unique >> 27, unique & ((1 << 27) - 1), tally)
-
-
-class _Lines:
-    """Line numbers of ascending offsets, counted forward so that each line is seen once."""
-
-    def __init__(self, text: str) -> None:
-        self.of: Callable[[int], int]
-        if "\r" in text:
-            starts = LineMap(text).starts
-            self.of = lambda offset: bisect_right(starts, offset)
-        else:
-            self.of = _Forward(lambda start, end: text.count("\n", start, end), first=1).of
-
-
-class _ByteOffsets:
-    """UTF-8 byte offsets of ascending character offsets."""
-
-    def __init__(self, text: str) -> None:
-        self.of: Callable[[int], int]
-        if text.isascii():
-            self.of = lambda offset: offset
-        else:
-            self.of = _Forward(lambda start, end: len(text[start:end].encode("utf-8"))).of
-
-
-class _Forward:
-    """A running total over a text, moved forward or, with overlapping chunks, back."""
-
-    def __init__(self, measure: Callable[[int, int], int], first: int = 0) -> None:
-        self.measure = measure
-        self.position = 0
-        self.total = first
-
-    def of(self, offset: int) -> int:
-        """The total up to an offset."""
-        if offset >= self.position:
-            self.total += self.measure(self.position, offset)
-        else:
-            self.total -= self.measure(offset, self.position)
-        self.position = offset
-        return self.total
 
 
 def batches(files: Iterable[SourceFile], batch_bytes: int) -> list[list[SourceFile]]:

@@ -47,6 +47,7 @@ class Merged:
         passages = sum(part.passage_chunk.size for part in self.parts)
         columns.body = _renumber(columns.body, renumbered, passages)
         columns.fields = _renumber(columns.fields, renumbered, chunks)
+        columns.carried = _renumber(columns.carried, renumbered, passages)
         columns.passage_chunk = columns.passage_chunk + chunks
         columns.terms = []
         self.parts.append(columns)
@@ -68,8 +69,10 @@ class Merged:
         chunk_number = _inverse(chunk_order)
         passage_chunk = chunk_number[_join(parts, "passage_chunk")]
         passage_order = np.argsort(passage_chunk, kind="stable")
+        passage_number = _inverse(passage_order)
         body, fields = _join(parts, "body"), _join(parts, "fields")
-        terms, term_number = self._sorted_terms(body, fields)
+        carried = _join(parts, "carried")
+        terms, term_number = self._sorted_terms(body, fields, carried)
         labels = [label for part in parts for label in part.labels]
         self.files = [self.files[row] for row in order]
         return Columns(
@@ -77,14 +80,15 @@ class Merged:
             labels=[labels[row] for row in chunk_order.tolist()],
             passage_chunk=passage_chunk[passage_order],
             terms=terms,
-            body=_reordered(body, term_number, _inverse(passage_order)),
+            body=_reordered(body, term_number, passage_number),
             fields=_reordered(fields, term_number, chunk_number),
+            carried=_reordered(carried, term_number, passage_number),
         )
 
-    def _sorted_terms(self, body: Ints, fields: Ints) -> tuple[list[str], Ints]:
+    def _sorted_terms(self, *postings: Ints) -> tuple[list[str], Ints]:
         """(terms in use, sorted; the new number of each old one)."""
         is_used = np.zeros(len(self.terms), dtype=bool)
-        for packed in (body, fields):
+        for packed in postings:
             is_used[packed >> TERM_SHIFT] = True
         old = self.terms
         names = [name for name in sorted(old) if is_used[old[name]]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -18,6 +20,53 @@ def pack(term: Ints, item: Ints, count: Ints) -> Ints:
 def unpack(packed: Ints) -> tuple[Ints, Ints, Ints]:
     """The (term, item, count) columns of `pack`."""
     return packed >> TERM_SHIFT, (packed >> 8) & ((1 << 27) - 1), packed & 0xFF
+
+
+def term_of(packed: Ints) -> Ints:
+    """The terms of postings."""
+    return packed >> TERM_SHIFT
+
+
+def with_terms_of(packed: Ints, used: Ints) -> Ints:
+    """Postings whose terms are numbered by their position in `used`, which is ascending."""
+    term, item, count = unpack(packed)
+    return pack(np.searchsorted(used, term), item, count)
+
+
+class WordBags:
+    """The raw words of items, by number, to be counted as postings."""
+
+    def __init__(self) -> None:
+        self._words: list[int] = []
+        self._lengths: list[int] = []
+
+    def add(self, words: Sequence[int]) -> None:
+        """Append an item."""
+        self._words.extend(words)
+        self._lengths.append(len(words))
+
+    def postings(self, flat: Ints, lengths: Ints, starts: Ints) -> Ints:
+        """Expand the words to terms and count each term per item; packed, ascending.
+
+        Args:
+            flat: the terms of all raw words, in order.
+            lengths: how many terms each raw word has.
+            starts: where in `flat` they start.
+        """
+        raw = np.array(self._words, dtype=np.int64)
+        if not raw.size:
+            return np.empty(0, dtype=np.int64)
+        item = np.repeat(np.arange(len(self._lengths)), np.array(self._lengths, dtype=np.int64))
+        counts = lengths[raw]
+        total = int(counts.sum())
+        within = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
+        term = flat[np.repeat(starts[raw], counts) + within]
+        keys = (term << 27) | np.repeat(item, counts)
+        keys.sort()
+        first = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]]) if keys.size else keys
+        tally = np.diff(np.r_[first, keys.size])
+        unique = keys[first]
+        return pack(unique >> 27, unique & ((1 << 27) - 1), tally)
 
 
 def group_counts(packed: Ints, group_of: Ints | None) -> tuple[Ints, Ints, Ints]:

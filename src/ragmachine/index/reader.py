@@ -12,7 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ragmachine.file_types import file_type_of
+from ragmachine.index.bm25 import Bm25
 from ragmachine.index.files import Documents, damage, read_json
+from ragmachine.index.postings import unpack
 from ragmachine.index.sparse import VOCABULARY_FILE, load_retriever
 from ragmachine.index.store import IndexStore
 from ragmachine.index.tokens import Tokenizer
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     import bm25s
 
 Ints = npt.NDArray[np.int32]
+Positions = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float32]
 
 
 class PassagePostings:
@@ -34,21 +38,64 @@ class PassagePostings:
         counts: (postings,) uint8.
         length: (passages,) terms in each passage.
         first_of_chunk: (chunks + 1,) first passage of each chunk.
+
+    A row of a large table also counts the words that it carries, those of the table's header and
+    section, unless chunks are without context. They are no part of its length: a row is not worth
+    less for what it is read under.
     """
 
-    def __init__(self, folder: str, chunks: int) -> None:
+    def __init__(self, folder: str, chunks: int, *, has_context: bool) -> None:
         def load(name: str) -> Any:
             path = os.path.join(folder, f"{name}.npy")
             with damage(path):
                 return np.load(path, mmap_mode="r")
 
-        self.indptr = load("body.indptr")
+        # a memory map answers each look-up slowly, the array below it at once
+        self.indptr = np.asarray(load("body.indptr"))
         self.items = load("body.items")
         self.counts = load("body.counts")
+        term, self._carriers, self._carried_counts = unpack(np.asarray(load("carried")))
+        self._carried = _runs(term) if has_context else {}
+        self._items, self._counts = np.asarray(self.items), np.asarray(self.counts)
         self.length = np.asarray(load("passage_length"))
         # passages of stopwords alone have no terms; nothing is then divided by their length
         self.mean_length = float(self.length.mean()) if self.length.any() else 1.0
         self.first_of_chunk = np.searchsorted(load("passage_chunk"), np.arange(chunks + 1))
+
+    def holders(self, term: int, passages: npt.NDArray[np.int64]) -> tuple[Positions, Floats]:
+        """(positions in `passages` of those that hold a term, ascending; float32 counts there)."""
+        part = slice(int(self.indptr[term]), int(self.indptr[term + 1]))
+        at, count = _found(self._items[part], self._counts[part], passages)
+        if term not in self._carried:
+            return at, count
+        part = self._carried[term]
+        carriers, carried = _found(self._carriers[part], self._carried_counts[part], passages)
+        if not carriers.size:
+            return at, count
+        total = np.zeros(passages.size, dtype=np.float32)
+        total[at] = count
+        total[carriers] += carried
+        at = np.flatnonzero(total)
+        return at, total[at]
+
+
+def _runs(terms: Positions) -> dict[int, slice]:
+    """Where each of ascending terms stands."""
+    first = np.flatnonzero(np.diff(terms, prepend=-1))
+    bounds = [*first.tolist(), terms.size]
+    return dict(zip(terms[first].tolist(), map(slice, bounds, bounds[1:]), strict=True))
+
+
+def _found(
+    items: npt.NDArray[np.integer[Any]], counts: npt.NDArray[np.integer[Any]], wanted: Positions
+) -> tuple[Positions, Floats]:
+    """(positions of those wanted that are among ascending items, their counts)."""
+    if not items.size:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
+    at = np.searchsorted(items, wanted)
+    at[at == items.size] = 0
+    held = np.flatnonzero(items[at] == wanted)
+    return held, counts[at[held]].astype(np.float32)
 
 
 class Index:
@@ -61,6 +108,7 @@ class Index:
         file_types: (files,) short types.
         file_of_chunk: (chunks,) int32 position in `files`.
         labels: (chunks,) symbol or section.
+        bm25: what the scores were made with.
         vocabulary: term to number.
         chunk_scores: BM25 over chunks, label and path words weighted.
         file_scores: BM25 over whole files.
@@ -70,6 +118,10 @@ class Index:
     def __init__(self, folder: str, manifest: dict[str, Any]) -> None:
         self.folder = folder
         self.manifest = manifest
+        with damage(os.path.join(folder, "manifest.json")):
+            made = manifest["settings"]
+            self.bm25 = Bm25(made["bm25"], made["k1"], made["b"])
+            has_context = bool(made["context"])
         path = os.path.join(folder, "chunks.json")
         chunk_map = read_json(path)
         with damage(path):
@@ -89,7 +141,9 @@ class Index:
             self.documents = Documents(path)
         self.chunk_scores: bm25s.BM25 = load_retriever(os.path.join(folder, "bm25"))
         self.file_scores: bm25s.BM25 = load_retriever(os.path.join(folder, "bm25_files"))
-        self.passages = PassagePostings(os.path.join(folder, "postings"), self.chunk_count)
+        self.passages = PassagePostings(
+            os.path.join(folder, "postings"), self.chunk_count, has_context=has_context
+        )
 
     @property
     def generation(self) -> str:
@@ -111,7 +165,7 @@ class Index:
         return self._frequency(self.file_scores, term)
 
     def chunk_frequency(self, term: str) -> int:
-        """Number of chunks that hold a term in their text, label or path."""
+        """Number of chunks that hold a term in their text, label, path or table's header."""
         return self._frequency(self.chunk_scores, term)
 
     def _frequency(self, model: bm25s.BM25, term: str) -> int:
@@ -122,7 +176,7 @@ class Index:
         return int(indptr[number + 1] - indptr[number])
 
     def holders(self, terms: Sequence[str], chunks: Sequence[int]) -> list[tuple[str, ...]]:
-        """Which of the terms each chunk holds in its text, label or path, in the order given."""
+        """Which of the terms each chunk holds, also in its label and path, in the order given."""
         wanted = np.asarray(chunks, dtype=np.int32)
         found: list[list[str]] = [[] for _ in chunks]
         indices, indptr = self.chunk_scores.scores["indices"], self.chunk_scores.scores["indptr"]

@@ -3,22 +3,56 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
+from ragmachine.chunking.document import STRUCTURE
 from ragmachine.errors import CorpusError
+from ragmachine.index.bm25 import Bm25
+
+# Those settings of a shape that only turn counts into scores: a change reads no file again.
+SCORING = frozenset({"context", "bm25", "k1", "b"})
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What decides the form of chunks: a change of any of these needs a full build.
+    """What decides chunks and their scores: a change of any of these means a new generation.
 
     Attributes:
         max_chars: hard limit of a chunk in characters.
         overlap_chars: characters repeated from the chunk before, in whole lines.
+        chunker: one of `chunking.document.CHUNKERS`.
+        has_context: whether a chunk is also found by the words of its label and path, and a
+            passage by those that it carries.
+        has_table_rows: whether each row of a large table is a passage, with the table's header
+            and section for its context.
+        bm25: how terms are scored.
     """
 
     max_chars: int
     overlap_chars: int
+    chunker: str = STRUCTURE
+    has_context: bool = True
+    has_table_rows: bool = True
+    bm25: Bm25 = field(default_factory=Bm25)
+
+    @property
+    def cut(self) -> tuple[int, int, str, bool]:
+        """What decides chunks and passages; all else turns their counts into scores."""
+        return self.max_chars, self.overlap_chars, self.chunker, self.has_table_rows
+
+    def to_json(self) -> dict[str, Any]:
+        """The shape under the names of the settings it was made of, for the manifest."""
+        return {
+            "max_chunk_size": self.max_chars,
+            "overlap": self.overlap_chars,
+            "chunker": self.chunker,
+            "context": self.has_context,
+            "table_rows": self.has_table_rows,
+            "bm25": self.bm25.variant,
+            "k1": self.bm25.k1,
+            "b": self.bm25.b,
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from ragmachine.corpus.discover import Discovery, SourceFile
 from ragmachine.errors import RagError
 from ragmachine.index.analyze import CHUNK_COLUMNS, Batch, Columns, FileRecord
 from ragmachine.index.files import Documents, read_json
-from ragmachine.index.postings import Ints, pack
+from ragmachine.index.postings import Ints, pack, unpack
 from ragmachine.index.provenance import versions
-from ragmachine.index.request import BuildRequest
+from ragmachine.index.request import SCORING, BuildRequest
 from ragmachine.index.sparse import VOCABULARY_FILE
 from ragmachine.index.store import IndexStore
 
@@ -31,9 +31,12 @@ _SNIFFED_BYTES = 8192  # as `is_binary` looks at
 class Previous:
     """The current generation as a source of finished work."""
 
-    def __init__(self, folder: str, manifest: dict[str, Any]) -> None:
+    def __init__(
+        self, folder: str, manifest: dict[str, Any], *, has_same_scores: bool = True
+    ) -> None:
         self.folder = folder
         self.manifest = manifest
+        self.has_same_scores = has_same_scores
         self.reused = 0
         self._known = {row[0]: row for row in manifest["files"]}
         self._binary = {row[0]: (row[1], row[2]) for row in manifest["binary_files"]}
@@ -47,7 +50,7 @@ class Previous:
     def is_same(self, found: Discovery) -> bool:
         """Whether a build of what was found would give this generation again."""
         seen_before = self._problems_of_discovery()
-        if found.problems != seen_before:
+        if not self.has_same_scores or found.problems != seen_before:
             return False
         unread = {path for path, _ in self.problems} - {path for path, _ in seen_before}
         others = self._binary.keys() | (unread - self._known.keys())
@@ -159,6 +162,7 @@ class Previous:
             terms=list(vocabulary),
             body=self._postings("body", passage_kept),
             fields=self._postings("fields", chunk_kept),
+            carried=_kept(*unpack(self._array("carried")), passage_kept),
         )
 
     def _postings(self, name: str, item_kept: Flags) -> Ints:
@@ -166,18 +170,24 @@ class Previous:
         item = self._array(f"{name}.items").astype(np.int64)
         count = self._array(f"{name}.counts").astype(np.int64)
         term = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
-        keep = item_kept[item]
-        new_item = np.cumsum(item_kept) - 1
-        return pack(term[keep], new_item[item[keep]], count[keep])
+        return _kept(term, item, count, item_kept)
 
     def _array(self, name: str) -> Ints:
         array: Ints = np.load(os.path.join(self.folder, "postings", f"{name}.npy"))
         return array
 
 
-def load_previous(store: IndexStore, request: BuildRequest) -> Previous | None:
-    """The current generation, if it is intact and was built from the same root in the same shape.
+def _kept(term: Ints, item: Ints, count: Ints, item_kept: Flags) -> Ints:
+    """The postings of the items that are kept, which are numbered through."""
+    keep = item_kept[item]
+    new_item = np.cumsum(item_kept) - 1
+    return pack(term[keep], new_item[item[keep]], count[keep])
 
+
+def load_previous(store: IndexStore, request: BuildRequest) -> Previous | None:
+    """The current generation, if it is intact and was cut from the same root in the same way.
+
+    Other scores are no obstacle: they are made anew of the counts that are taken over.
     An unusable one is no error here: the build then starts from nothing.
     """
     try:
@@ -185,12 +195,12 @@ def load_previous(store: IndexStore, request: BuildRequest) -> Previous | None:
     except RagError:
         return None
     settings = manifest["settings"]
-    is_same_shape = (
-        settings["max_chunk_size"] == request.shape.max_chars
-        and settings["overlap"] == request.shape.overlap_chars
-        and settings["max_file_bytes"] == request.max_file_bytes
+    wanted = {**request.shape.to_json(), "max_file_bytes": request.max_file_bytes}
+    changed = {name for name in wanted if settings.get(name) != wanted[name]}
+    is_of_use = (
+        changed <= SCORING
         and manifest["corpus_root"] == request.display_root
         and manifest["absolute_root"] == os.path.abspath(request.root)
         and manifest["versions"] == versions()
     )
-    return Previous(folder, manifest) if is_same_shape else None
+    return Previous(folder, manifest, has_same_scores=not changed) if is_of_use else None

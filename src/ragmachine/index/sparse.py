@@ -13,40 +13,36 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ragmachine.index.bm25 import Bm25
 from ragmachine.index.files import damage
 from ragmachine.index.postings import Ints
 
 if TYPE_CHECKING:
     import bm25s
 
-K1 = 1.5
-B = 0.75
 VOCABULARY_FILE = "vocab.index.json"
 
 Floats = npt.NDArray[np.float32]
 
 
 def bm25_matrix(
-    postings: tuple[Ints, Ints, Ints], items: int, terms: int, *, k1: float = K1, b: float = B
+    postings: tuple[Ints, Ints, Ints], items: int, terms: int, bm25: Bm25
 ) -> dict[str, Any]:
-    """The Lucene BM25 score of every posting, as bm25s's CSC arrays.
+    """The BM25 score of every posting, as bm25s's CSC arrays.
 
     Returns: ``data`` (float32), ``indices`` (int32 items), ``indptr`` (int64 of terms + 1),
         ``num_docs``.
-    Source: Kamphuis et al., "Which BM25 do you mean?", ECIR 2020, Lucene (accurate).
     """
     term, item, count = postings
     indptr = np.zeros(terms + 1, dtype=np.int64)
     np.cumsum(np.bincount(term, minlength=terms), out=indptr[1:])
-    document_frequency = np.diff(indptr)
-    idf = np.log1p((items - document_frequency + 0.5) / (document_frequency + 0.5))
+    idf = bm25.idf(np.diff(indptr), items).astype(np.float32)
     length = np.bincount(item, weights=count, minlength=items)
     mean_length = float(length.mean()) if items and length.any() else 1.0
-    norm = (k1 * (1 - b + b * length / mean_length)).astype(np.float32)
-    tf = count.astype(np.float32)
-    tf /= tf + norm[item]
-    tf *= idf.astype(np.float32)[term]
-    return {"data": tf, "indices": item.astype(np.int32), "indptr": indptr, "num_docs": items}
+    norm = bm25.norm(length, mean_length).astype(np.float32)
+    score = bm25.gain(count.astype(np.float32), norm[item])
+    score *= idf[term]
+    return {"data": score, "indices": item.astype(np.int32), "indptr": indptr, "num_docs": items}
 
 
 def import_bm25s() -> Any:
@@ -62,8 +58,11 @@ def import_bm25s() -> Any:
 
 
 def retriever(matrix: dict[str, Any]) -> bm25s.BM25:
-    """A bm25s object over a score matrix."""
-    model = import_bm25s().BM25(k1=K1, b=B, method="lucene", backend="numpy")
+    """A bm25s object over a score matrix, of whatever variant: it stores and sums finished scores.
+
+    Its own parameters stay at its defaults; the manifest says which variant made the scores.
+    """
+    model = import_bm25s().BM25(method="lucene", backend="numpy")
     model.scores = matrix
     model.nonoccurrence_array = None
     model.vocab_dict = {}

@@ -34,7 +34,7 @@ from ragmachine.index.files import TEMPORARY, read_json, replace_file, storage_e
 from ragmachine.index.hashes import verify, write_hash
 from ragmachine.index.lock import exclusive
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 3
 CURRENT = "CURRENT"
 ARTIFACTS = ("manifest.json", "chunks.json", "bm25", "bm25_files", "postings", "documents.bin")
 _LOCK = "index.lock"

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from ragmachine.index.analyze import CHUNK_COLUMNS, Columns
+from ragmachine.index.bm25 import Bm25
 from ragmachine.index.files import write_json
 from ragmachine.index.merge import Merged
 from ragmachine.index.postings import add_weighted, group_counts, unpack
 from ragmachine.index.provenance import versions
-from ragmachine.index.request import BuildRequest
+from ragmachine.index.request import BuildRequest, Shape
 from ragmachine.index.sparse import bm25_matrix, save_retriever
 from ragmachine.index.store import FORMAT_VERSION, IndexStore
 
@@ -42,38 +43,46 @@ def write_generation(
         write_json(os.path.join(folder, "manifest.json"), manifest)
         # numpy lets other threads run while it sorts and sums
         with ThreadPoolExecutor(1) as pool:
-            matrix = pool.submit(_write_chunk_matrix, os.path.join(folder, "bm25"), columns)
+            matrix = pool.submit(
+                _write_chunk_matrix, os.path.join(folder, "bm25"), columns, request.shape
+            )
             write_json(os.path.join(folder, "chunks.json"), _chunk_map(request, merged, columns))
             with open(os.path.join(folder, "documents.bin"), "wb") as stream:
                 stream.writelines(file.text for file in merged.files)
             _write_postings(os.path.join(folder, "postings"), columns)
-            _write_file_matrix(os.path.join(folder, "bm25_files"), merged, columns)
+            _write_file_matrix(
+                os.path.join(folder, "bm25_files"), merged, columns, request.shape.bm25
+            )
             matrix.result()
     return manifest
 
 
-def _write_chunk_matrix(folder: str, columns: Columns) -> None:
+def _write_chunk_matrix(folder: str, columns: Columns, shape: Shape) -> None:
     """Scores of the chunks, label and path words weighted, and the vocabulary."""
     terms, chunks = len(columns.terms), len(columns.labels)
     in_chunk = group_counts(columns.body, columns.passage_chunk)
-    in_chunk = add_weighted(in_chunk, group_counts(columns.fields, None), FIELD_WEIGHT)
-    matrix = bm25_matrix(in_chunk, chunks, terms)
+    if shape.has_context:
+        in_chunk = add_weighted(in_chunk, group_counts(columns.fields, None), FIELD_WEIGHT)
+    matrix = bm25_matrix(in_chunk, chunks, terms, shape.bm25)
     save_retriever(matrix, folder, columns.terms)
 
 
-def _write_file_matrix(folder: str, merged: Merged, columns: Columns) -> None:
+def _write_file_matrix(folder: str, merged: Merged, columns: Columns, bm25: Bm25) -> None:
     """Scores of whole files."""
     file_of_chunk = np.repeat(np.arange(len(merged.files)), [file.chunks for file in merged.files])
     in_file = group_counts(
         columns.body,
         file_of_chunk[columns.passage_chunk] if columns.passage_chunk.size else None,
     )
-    matrix = bm25_matrix(in_file, len(merged.files), len(columns.terms))
+    matrix = bm25_matrix(in_file, len(merged.files), len(columns.terms), bm25)
     save_retriever(matrix, folder, None)
 
 
 def _write_postings(folder: str, columns: Columns) -> None:
-    """Raw counts: body by passage, fields by chunk; one indptr each, over the same terms."""
+    """Raw counts: body by passage, fields by chunk; one indptr each, over the same terms.
+
+    What table rows carry is of few terms, and stays packed.
+    """
     os.makedirs(folder)
     for name, packed in (("body", columns.body), ("fields", columns.fields)):
         term, item, count = unpack(packed)
@@ -82,6 +91,7 @@ def _write_postings(folder: str, columns: Columns) -> None:
         np.save(os.path.join(folder, f"{name}.indptr.npy"), indptr)
         np.save(os.path.join(folder, f"{name}.items.npy"), item.astype(np.int32))
         np.save(os.path.join(folder, f"{name}.counts.npy"), count.astype(np.uint8))
+    np.save(os.path.join(folder, "carried.npy"), columns.carried)
     _, passage, count = unpack(columns.body)
     length = np.bincount(passage, weights=count, minlength=columns.passage_chunk.size)
     np.save(os.path.join(folder, "passage_chunk.npy"), columns.passage_chunk.astype(np.int32))
@@ -114,11 +124,7 @@ def _manifest(
         "format": FORMAT_VERSION,
         "content_id": content.hexdigest()[:16],
         "versions": versions(),
-        "settings": {
-            "max_chunk_size": request.shape.max_chars,
-            "overlap": request.shape.overlap_chars,
-            "max_file_bytes": request.max_file_bytes,
-        },
+        "settings": {**request.shape.to_json(), "max_file_bytes": request.max_file_bytes},
         "corpus_root": request.display_root,
         "absolute_root": os.path.abspath(request.root),
         "created_ns": began_ns,

@@ -6,9 +6,9 @@ Rooms above receive a `ChatClient` from the pipeline; they never build one thems
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from ragmachine.errors import ModelError
 
@@ -46,7 +46,8 @@ class Reply:
     """What a model answered.
 
     Attributes:
-        text: never empty, without thinking; trimmed at a sentence end when truncated.
+        text: never empty, without thinking; trimmed at a sentence end when truncated, unless it
+            was to follow a schema.
         is_truncated: whether the model was stopped by `max_tokens`.
         model: the model that answered.
     """
@@ -71,6 +72,8 @@ class ChatClient(Protocol):
         max_tokens: int,
         temperature: float = 0.0,
         on_token: Callable[[str], None] | None = None,
+        schema: Mapping[str, Any] | None = None,
+        timeout_s: float | None = None,
     ) -> Reply:
         """Answer the last message.
 
@@ -79,6 +82,10 @@ class ChatClient(Protocol):
             max_tokens: upper bound of the answer's length, in tokens.
             temperature: 0 for the likeliest answer.
             on_token: receives each visible piece as it arrives; never thinking.
+            schema: JSON Schema of the answer, which is then JSON as far as the server can see to
+                it; the caller still has to check.
+            timeout_s: longest silence of the server in this call, in seconds; None for the
+                client's own. Without `on_token` an answer comes at once, so this bounds all of it.
         Raises: ModelError, with its remedy; ModelUnavailableError when asking again soon is vain.
         """
         ...

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragmachine.errors import ModelError
 
@@ -81,6 +81,8 @@ class OllamaChat:
         max_tokens: int,
         temperature: float = 0.0,
         on_token: Callable[[str], None] | None = None,
+        schema: Mapping[str, Any] | None = None,
+        timeout_s: float | None = None,
     ) -> Reply:
         """Answer the last message; see `ChatClient.chat`.
 
@@ -96,7 +98,13 @@ class OllamaChat:
             "num_predict": max_tokens,
             "num_ctx": self._context_tokens,
         }
-        call = _Call(self.name, messages, options, self._keep_alive, on_token is not None)
+        call = _Call(
+            messages,
+            options,
+            schema=None if schema is None else dict(schema),
+            timeout_s=self._timeout_s if timeout_s is None else timeout_s,
+            is_streamed=on_token is not None,
+        )
         try:
             raw, is_truncated = self._collect(endpoint, call, on_token)
         except _ThinkRefusedError:
@@ -108,7 +116,8 @@ class OllamaChat:
                 f"the model {self.name} gave an empty answer",
                 remedy="allow it more tokens or try another model",
             )
-        return Reply(trim_to_sentence(text) if is_truncated else text, is_truncated, self.name)
+        is_cut_prose = is_truncated and schema is None
+        return Reply(trim_to_sentence(text) if is_cut_prose else text, is_truncated, self.name)
 
     def _probe(self, endpoint: Endpoint) -> None:
         """Open and close one connection: tells in milliseconds whether anything listens."""
@@ -136,7 +145,7 @@ class OllamaChat:
         with ExitStack() as stack:
             client = ollama.Client(
                 endpoint.url,
-                timeout=(self._connect_timeout_s, self._timeout_s, self._timeout_s, None),
+                timeout=(self._connect_timeout_s, call.timeout_s, call.timeout_s, None),
                 trust_env=not endpoint.is_loopback,
             )
             stack.callback(getattr(client, "close", lambda: None))  # since ollama 0.6
@@ -163,23 +172,25 @@ class OllamaChat:
         messages = [{"role": m.role, "content": m.content} for m in call.messages]
         think = False if self._takes_think else None
         is_done = not call.is_streamed
-        with self._mapped_errors(endpoint):
+        with self._mapped_errors(endpoint, call.timeout_s):
             if not call.is_streamed:
                 yield client.chat(
-                    call.model,
+                    self.name,
                     messages,
                     think=think,
+                    format=call.schema,
                     options=call.options,
-                    keep_alive=call.keep_alive,
+                    keep_alive=self._keep_alive,
                 )
                 return
             stream = client.chat(
-                call.model,
+                self.name,
                 messages,
                 stream=True,
                 think=think,
+                format=call.schema,
                 options=call.options,
-                keep_alive=call.keep_alive,
+                keep_alive=self._keep_alive,
             )
             for part in stream:
                 is_done = is_done or bool(part.done)
@@ -188,7 +199,7 @@ class OllamaChat:
             raise self._malformed()
 
     @contextmanager
-    def _mapped_errors(self, endpoint: Endpoint) -> Iterator[None]:
+    def _mapped_errors(self, endpoint: Endpoint, timeout_s: float) -> Iterator[None]:
         import httpx
         import ollama
 
@@ -198,7 +209,7 @@ class OllamaChat:
             raise self._refused(error) from None
         except httpx.TimeoutException:
             raise ModelUnavailableError(
-                f"the Ollama server at {endpoint.url} was silent for {self._timeout_s:g} s",
+                f"the Ollama server at {endpoint.url} was silent for {round(timeout_s, 2):g} s",
                 remedy="restart `ollama serve`, or ask a smaller model",
             ) from None
         except (ConnectionError, httpx.ConnectError):
@@ -230,10 +241,10 @@ class OllamaChat:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    model: str
     messages: Sequence[Message]
     options: dict[str, float]
-    keep_alive: str
+    schema: dict[str, Any] | None
+    timeout_s: float
     is_streamed: bool
 
 

