@@ -39,7 +39,18 @@ DEFAULT_FOLDERS = (
 _NO_CACHE = Option("no_cache", "flag", "neither read nor write the query cache")
 _FILTER = Option("filter", "text", "e.g. 'path:docs/** lang:python symbol:Sampler*'", default="")
 _EXPLAIN = Option("explain", "flag", "show what was made of the query and each stage's share")
+_ENCODER = (_setting("encoder"), _setting("encoder_threads", "int"))
+_DENSE = (
+    _setting("strategy"), *_ENCODER, _setting("dense_candidates", "int"),
+    _setting("dense_weight", "float"),
+)  # fmt: skip
+_NEAR = (
+    _setting("vector_index"), _setting("hnsw_links", "int"), _setting("hnsw_construction", "int"),
+    _setting("hnsw_search", "int"), _setting("ivf_lists", "int"), _setting("ivf_probes", "int"),
+    _setting("ivf_pieces", "int"),
+)  # fmt: skip
 _STAGES = (
+    *_DENSE,
     _setting("expand", "mode"), _setting("expand_weight", "float"),
     _setting("narrow", "flag"), _setting("decompose", "flag"),
     _setting("retry_coverage", "float"), _setting("priors", "flag"),
@@ -69,7 +80,7 @@ COMMANDS = (
             _setting("table_rows", "flag"),
             _setting("bm25"), _setting("k1", "float"), _setting("b", "float"),
             _setting("max_file_bytes", "int"),
-            _setting("workers", "int"),
+            _setting("workers", "int"), *_ENCODER, *_NEAR,
             Option("force", "flag", "read every file again"),
             Option("strict", "flag", "fail on any file that is odd or unreadable"),
             _JSON, *_COMMON,

@@ -16,9 +16,8 @@ from ragmachine.render import Console
 from ragmachine.settings import load_settings
 
 if TYPE_CHECKING:
+    from ragmachine.index.embed import DenseReport
     from ragmachine.pipeline import RagPipeline
-
-_NO_DENSE = "dense vectors are not part of this version: the search is lexical"
 
 
 class Commands:
@@ -40,14 +39,28 @@ class Commands:
     ) -> None:
         """Build the index of a folder, or bring it up to date."""
         pipeline = self._pipeline(settings)
-        if bonus:
-            self._notice("dense vectors are not part of this version: the index is lexical", quiet)
         with self._console.progress("indexing", unit="files", quiet=quiet) as advance:
             report = pipeline.index(target_dir, force=force, strict=strict, on_file=advance)
-        if json:
-            self._console.json(report.to_json())
-        else:
+        if not json:
             self._console.report(report, pipeline.settings.index_dir, is_quiet=quiet)
+        vectors = self._embed(pipeline, quiet) if bonus else None
+        if json:
+            made = {"vectors": vectors.to_json()} if vectors else {}
+            self._console.json(report.to_json() | made)
+        elif vectors:
+            self._console.vectors(vectors)
+
+    def _embed(self, pipeline: RagPipeline, quiet: bool) -> DenseReport | None:
+        """Make the vectors; where there is no encoder, say so: the lexical index is there."""
+        from ragmachine.encoders import EncoderUnavailableError
+
+        with self._console.progress("embedding", unit="chunks", quiet=quiet) as advance:
+            step = _steps(advance)
+            try:
+                return pipeline.embed(on_progress=lambda done: step(done.done, done.total))
+            except EncoderUnavailableError as error:
+                self._notice(f"no vectors were built: {error}", quiet)
+                return None
 
     def search(
         self,
@@ -63,9 +76,7 @@ class Commands:
         **settings: Any,
     ) -> None:
         """Print the best passages for one question."""
-        pipeline = self._pipeline(settings, use_cache=not no_cache)
-        if bonus:
-            self._notice(_NO_DENSE, quiet)
+        pipeline = self._pipeline(settings, use_cache=not no_cache, bonus=bonus)
         result = pipeline.search(query, k, filter=filter, explain=explain)
         pipeline.flush()
         self._notice(result.notice, quiet)
@@ -86,9 +97,7 @@ class Commands:
         **settings: Any,
     ) -> None:
         """Search every question of a dataset and save the results."""
-        pipeline = self._pipeline(settings, use_cache=not no_cache)
-        if bonus:
-            self._notice(_NO_DENSE, quiet)
+        pipeline = self._pipeline(settings, use_cache=not no_cache, bonus=bonus)
         folder = self._output(save_directory, pipeline)
         with self._console.progress("searching", unit="questions", quiet=quiet) as advance:
             path = pipeline.search_dataset(dataset_path, folder, k, on_question=_steps(advance))
@@ -128,9 +137,7 @@ class Commands:
         **settings: Any,
     ) -> None:
         """Answer one question, with the lines that the answer rests on."""
-        pipeline = self._pipeline(settings, use_cache=not no_cache)
-        if bonus:
-            self._notice(_NO_DENSE, quiet)
+        pipeline = self._pipeline(settings, use_cache=not no_cache, bonus=bonus)
         on_token = None if json else self._console.stream()
         answer = pipeline.answer(query, k, filter=filter, on_token=on_token)
         pipeline.flush()
@@ -217,9 +224,13 @@ class Commands:
             remedy="use `ragmachine search` and `ragmachine answer`",
         )
 
-    def _pipeline(self, settings: dict[str, Any], *, use_cache: bool = True) -> RagPipeline:
+    def _pipeline(
+        self, settings: dict[str, Any], *, use_cache: bool = True, bonus: bool | None = None
+    ) -> RagPipeline:
         from ragmachine.pipeline import RagPipeline
 
+        if bonus is not None and settings.get("strategy") is None:
+            settings = {**settings, "strategy": "hybrid" if bonus else "lexical"}
         return RagPipeline(load_settings(settings), use_cache=use_cache)
 
     @staticmethod

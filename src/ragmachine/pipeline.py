@@ -19,6 +19,7 @@ from ragmachine.settings import MAX_K, Settings, check_value, load_settings
 if TYPE_CHECKING:
     from ragmachine.evaluation import EvaluationReport
     from ragmachine.generation.answerer import Answerer
+    from ragmachine.index.embed import DenseProgress, DenseReport
     from ragmachine.index.reader import Index
     from ragmachine.index.request import Shape
     from ragmachine.index.store import IndexStore
@@ -93,6 +94,9 @@ class RagPipeline:
             force: read every file again.
             strict: fail on any file that is odd or unreadable; the old index then stays.
             on_file: called with the number of files just finished.
+        Vectors that were built before answer for the new index at once; `embed` makes those that
+        are missing.
+
         Raises: CorpusError, IndexationError, IndexBusyError, StorageError.
         """
         from ragmachine.index.build import build_index
@@ -109,7 +113,27 @@ class RagPipeline:
             is_strict=strict,
             is_forced=force,
         )
-        return build_index(self.store, request, on_file=on_file)
+        report = build_index(self.store, request, on_file=on_file)
+        if not report.is_unchanged:
+            from ragmachine.dense_wiring import refresh
+
+            refresh(self.store, settings)
+        return report
+
+    def embed(self, *, on_progress: Callable[[DenseProgress], None] | None = None) -> DenseReport:
+        """Make the vectors that the index lacks, for the strategies ``dense`` and ``hybrid``.
+
+        The index answers meanwhile, with the vectors that are done. An interrupted run goes on
+        where it stopped.
+
+        Args:
+            on_progress: called after each batch of chunks.
+        Raises: IndexMissingError, IndexBusyError, StorageError; EncoderUnavailableError: the
+            encoder of the settings is not installed or not there; ModelError: it fails.
+        """
+        from ragmachine.dense_wiring import embed
+
+        return embed(self.store, self.settings, on_progress)
 
     def search(
         self,

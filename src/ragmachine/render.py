@@ -15,6 +15,7 @@ from ragmachine.errors import StorageError
 from ragmachine.models import Answer, Chunk, Hit, IndexReport, SearchResult
 
 if TYPE_CHECKING:
+    from ragmachine.index.embed import DenseReport
     from ragmachine.index.tokens import Tokenizer
 
 _PREVIEW_LINES = 2
@@ -128,6 +129,13 @@ class Console:
         more = len(report.problems) - _MAX_PROBLEMS_SHOWN
         if more > 0:
             self.notice(f"warning: and {more} more, in the manifest")
+
+    def vectors(self, report: DenseReport) -> None:
+        """What an embedding run did."""
+        self.line(
+            f"vectors of {report.chunks:,} chunks: {report.encoded:,} made in"
+            f" {report.seconds:.1f} s by {report.encoder}"
+        )
 
     @contextlib.contextmanager
     def progress(self, what: str, *, unit: str, quiet: bool) -> Iterator[Callable[..., None]]:

@@ -79,7 +79,7 @@ class Settings:
     )
     decompose: bool = _knob(False, "cut a question of several parts and merge the searches")
     retry_coverage: float = _knob(
-        0.35, "search wider where the best hits hold less of the question; 0 never", low=0, high=1
+        0.2, "search wider where the best hits hold less of the question; 0 never", low=0, high=1
     )
     distinct: bool = _knob(True, "show the same text once")
     near_duplicates: float = _knob(
@@ -87,6 +87,30 @@ class Settings:
     )
     variety: float = _knob(1.0, "1 ranks by relevance alone, less avoids likeness", low=0, high=1)
     synonyms_file: str = _knob("", "your own synonyms, a line each: word: other, words")
+    strategy: str = _knob(
+        "lexical",
+        "what finds passages: words (lexical), vectors (dense), or both (hybrid)",
+        choices=("lexical", "dense", "hybrid"),
+    )
+    encoder: str = _knob(
+        "minilm", "makes vectors: minilm, ollama:MODEL, or a folder with an ONNX model"
+    )
+    encoder_threads: int = _knob(0, "threads of the encoder; 0 is one per core", low=0, high=256)
+    dense_candidates: int = _knob(200, "chunks that vectors bring", low=1, high=10_000)
+    dense_weight: float = _knob(
+        0.0, "weight of vectors beside words; 0 decides for each question", low=0, high=1000
+    )
+    vector_index: str = _knob(
+        "flat",
+        "how near vectors are found: exactly (flat), or by faiss",
+        choices=("flat", "hnsw", "ivfpq"),
+    )
+    hnsw_links: int = _knob(32, "links of a vector in the graph, M", low=2, high=256)
+    hnsw_construction: int = _knob(200, "breadth while building, efConstruction", low=1, high=5000)
+    hnsw_search: int = _knob(128, "breadth while searching, efSearch", low=1, high=5000)
+    ivf_lists: int = _knob(0, "lists of the inverted file; 0 grows with the index", low=0)
+    ivf_probes: int = _knob(32, "lists that a query searches, nprobe", low=1)
+    ivf_pieces: int = _knob(48, "pieces that a vector is cut into, m", low=1, high=1024)
     rerank: str = _knob(
         "none", "who reads the best hits again: a cross-encoder, or the model asked for answers",
         choices=("none", "cross", "llm"),

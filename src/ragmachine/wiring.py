@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragmachine.errors import UsageError
 from ragmachine.settings import Settings
 
 if TYPE_CHECKING:
@@ -18,9 +20,10 @@ if TYPE_CHECKING:
     from ragmachine.retrieval.options import SearchOptions
     from ragmachine.retrieval.ranking import Retriever, Stage
     from ragmachine.retrieval.reading import QuestionReader
+    from ragmachine.retrieval.rerank import Reranker
     from ragmachine.retrieval.searcher import Searcher
 
-STRATEGY = "lexical"
+LEXICAL, DENSE = "lexical", "dense"
 
 
 def open_searcher(
@@ -49,7 +52,13 @@ def open_searcher(
     index = open_index(store)
     options = search_options(settings)
     reader = QuestionReader(index, options, ask_synonyms)
-    retriever: Retriever = LexicalRetriever(index, lexical_weights(settings))
+    lexical = LexicalRetriever(index, lexical_weights(settings))
+    retriever: Retriever = lexical
+    strategy, notice = LEXICAL, ""
+    if settings.strategy != LEXICAL:
+        from ragmachine.dense_wiring import with_vectors
+
+        retriever, strategy, notice = with_vectors(store, settings, index, lexical)
     if options.expand == "prf":
         from ragmachine.retrieval.feedback import Feedback, FeedbackRetriever
 
@@ -59,16 +68,22 @@ def open_searcher(
         index,
         reader,
         retriever,
-        _stages(index, reader, retriever, options),
+        _stages(index, reader, retriever, options, settings),
         QueryCache(store.path("query_cache.json"), index.generation, entries),
-        strategy=STRATEGY,
+        strategy=strategy,
         # another release may rank otherwise
-        decided_by=[options, code_digest(["retrieval"]) if entries else ""],
+        decided_by=[options, _reranking(settings), code_digest(["retrieval"]) if entries else ""],
+        reads_text=strategy != LEXICAL or settings.rerank != "none",
+        notice=notice,
     )
 
 
 def _stages(
-    index: Index, reader: QuestionReader, retriever: Retriever, options: SearchOptions
+    index: Index,
+    reader: QuestionReader,
+    retriever: Retriever,
+    options: SearchOptions,
+    settings: Settings,
 ) -> list[Stage]:
     """What is done to the first ranking, in order; what is switched off is not even imported."""
     from ragmachine.retrieval.variety import VarietyStage
@@ -83,6 +98,18 @@ def _stages(
 
         threshold, does_correct = options.retry_coverage, options.analysis.does_correct
         stages.append(RetryStage(index, retriever, threshold, does_correct=does_correct))
+    if settings.rerank != "none":
+        from ragmachine.retrieval.rerank import RerankStage
+
+        stages.append(
+            RerankStage(
+                index,
+                make_reranker(settings),
+                top=settings.rerank_top,
+                budget_ms=_budget_ms(settings),
+                weight=settings.rerank_weight,
+            )
+        )
     stages.append(
         VarietyStage(index, options.is_distinct, options.near_duplicates, options.variety)
     )
@@ -131,7 +158,49 @@ def search_options(settings: Settings) -> SearchOptions:
         near_duplicates=settings.near_duplicates,
         variety=settings.variety,
         synonyms=synonyms,
+        reranked=settings.rerank_top if settings.rerank != "none" else 0,
     )
+
+
+def _reranking(settings: Settings) -> list[object]:
+    """What decides a reranking; nothing where there is none."""
+    if settings.rerank == "none":
+        return []
+    judge = settings.rerank_model if settings.rerank == "cross" else settings.model
+    return [settings.rerank, judge, _budget_ms(settings), settings.rerank_weight]
+
+
+def _budget_ms(settings: Settings) -> int:
+    from ragmachine.retrieval.rerank import DEFAULT_BUDGETS_MS
+
+    return settings.rerank_budget_ms or DEFAULT_BUDGETS_MS[settings.rerank]
+
+
+def make_reranker(settings: Settings) -> Reranker:
+    """The judge of the best hits that the settings name.
+
+    Raises: UsageError: a cross-encoder is wanted and none is named.
+    """
+    from ragmachine.retrieval.rerank import CrossEncoderReranker
+
+    if settings.rerank == "llm":
+        from ragmachine.llm.ollama import OllamaChat
+        from ragmachine.retrieval.listwise import ListwiseReranker
+
+        return ListwiseReranker(
+            OllamaChat(
+                settings.model, settings.ollama_host or None, timeout_s=settings.llm_timeout_s
+            )
+        )
+    if not settings.rerank_model:
+        raise UsageError(
+            "no cross-encoder is named",
+            remedy="name a folder with model.onnx and tokenizer.json: --rerank_model FOLDER",
+        )
+    from ragmachine.encoders import OnnxCrossEncoder
+
+    folder = os.path.join(settings.project_root, os.path.expanduser(settings.rerank_model))
+    return CrossEncoderReranker(OnnxCrossEncoder.from_folder(folder))
 
 
 def make_client(settings: Settings) -> OllamaChat | None:

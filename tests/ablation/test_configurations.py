@@ -20,12 +20,15 @@ from ragmachine.settings import FIELDS, load_settings
 
 LADDER_ROWS = [row for row in ROWS if row.group == LADDER]
 # Settings that no row needs: where things lie, who answers, what a user writes down, how far a
-# stage reaches that has a row of its own, and what asks a model.
+# stage reaches that has a row of its own, what asks a model, and what vectors do, which take
+# minutes to make: benchmarks/dense.py measures them.
 ELSEWHERE = {
     "project_root", "index_dir", "target_dir", "max_file_bytes", "workers", "k", "candidates",
     "expand_weight", "synonyms_file", "cache_entries", "llm", "model", "ollama_host",
     "llm_timeout_s", "max_new_tokens", "context_chars", "rerank", "rerank_model", "rerank_top",
-    "rerank_budget_ms", "rerank_weight", "answer_cache", "answer_cache_threshold",
+    "rerank_budget_ms", "rerank_weight", "answer_cache", "answer_cache_threshold", "strategy",
+    "encoder", "encoder_threads", "dense_candidates", "dense_weight", "vector_index", "hnsw_links",
+    "hnsw_construction", "hnsw_search", "ivf_lists", "ivf_probes", "ivf_pieces",
 }  # fmt: skip
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragmachine.errors import ModelError
+from ragmachine.retrieval.query import QueryAnalysis
+from ragmachine.retrieval.ranking import Question, Scored
 from ragmachine.retrieval.rerank import (
     DEFAULT_BUDGETS_MS,
+    STAGE,
     CrossEncoderReranker,
     Judgement,
     RerankStage,
@@ -58,17 +63,38 @@ class Judge:
         return Judgement(list(self.scores), self.notice)
 
 
-def stage(judge, *, top=20, budget_ms=500, weight=1.0, clock=None):
+class Texts:
+    """Chunks that say their number; remembers which were read."""
+
+    def __init__(self):
+        self.read = []
+
+    def chunk(self, number):
+        """A chunk with its text."""
+        self.read.append(number)
+        return SimpleNamespace(text=f"text {number}")
+
+
+RANKED = [
+    Scored(chunk, score, {"chunk": score}) for chunk, score in ((7, 9), (3, 8), (5, 4), (1, 1))
+]
+
+
+def stage(judge, *, top=20, budget_ms=500, weight=1.0, clock=None, texts=None):
     """A stage around a judge."""
-    return RerankStage(judge, top=top, budget_ms=budget_ms, weight=weight, clock=clock or Clock())
+    return RerankStage(
+        texts or Texts(), judge, top=top, budget_ms=budget_ms, weight=weight, clock=clock or Clock()
+    )  # fmt: skip
 
 
-def text_of(chunk):
-    """The text of a chunk."""
-    return f"text {chunk}"
+def asking(text="why"):
+    """A question of that text."""
+    return Question({}, analysis=QueryAnalysis(text, {}))
 
 
-RANKED = [(7, 9.0), (3, 8.0), (5, 4.0), (1, 1.0)]
+def judgements(ranked):
+    """(chunk, what the reranker gave it) by rank."""
+    return [(hit.chunk, hit.stages.get(STAGE)) for hit in ranked]
 
 
 @pytest.mark.parametrize(
@@ -135,59 +161,57 @@ def test_merging_refuses_what_cannot_be_meant(first, judged, weight):
 
 def test_the_stage_reorders_the_head_and_leaves_the_tail():
     """The texts of the first three are read; the fourth stays fourth, unjudged."""
-    judge = Judge([0.1, 0.2, 0.3])
-    done = stage(judge, top=3).apply("why", RANKED, text_of)
+    judge, question = Judge([0.1, 0.2, 0.3]), asking()
+    ranked = stage(judge, top=3).apply(question, RANKED)
     assert judge.asked[0][:2] == ("why", ["text 7", "text 3", "text 5"])
-    assert [(hit.chunk, hit.judgement) for hit in done.hits] == [
-        (5, 0.3), (3, 0.2), (7, 0.1), (1, None),
-    ]  # fmt: skip
-    assert (done.asked, done.judged, done.is_complete, done.notice) == (3, 3, True, "")
+    assert judgements(ranked) == [(5, 0.3), (3, 0.2), (7, 0.1), (1, None)]
+    assert question.notes["rerank"] == "3 of 3 hits judged"
+    assert question.notices == []
 
 
 def test_scores_belong_to_ranks():
-    """The new first hit has the score of the old one: scores still fall, on their scale."""
-    done = stage(Judge([1, 2, 3, 4])).apply("why", RANKED, text_of)
-    assert [(hit.chunk, hit.score) for hit in done.hits] == [(1, 9), (5, 8), (3, 4), (7, 1)]
+    """The new first hit has the score of the old one; what earlier stages gave goes with a hit."""
+    ranked = stage(Judge([1, 2, 3, 4])).apply(asking(), RANKED)
+    assert [(hit.chunk, hit.score) for hit in ranked] == [(1, 9), (5, 8), (3, 4), (7, 1)]
+    assert ranked[0].stages == {"chunk": 1, STAGE: 4}
 
 
 def test_texts_beyond_the_head_are_not_read():
     """Reading a chunk costs time."""
-    read = []
-    stage(Judge([1, 2]), top=2).apply("why", RANKED, lambda chunk: read.append(chunk) or "")
-    assert read == [7, 3]
+    texts = Texts()
+    stage(Judge([1, 2]), top=2, texts=texts).apply(asking(), RANKED)
+    assert texts.read == [7, 3]
 
 
 @pytest.mark.parametrize("count", [0, 1], ids=["no hit", "one hit"])
 def test_what_cannot_be_reordered_is_not_judged(count):
-    """Nothing is read and nobody asked."""
-    judge = Judge(failure=ModelError("asked"))
-    done = stage(judge).apply("why", RANKED[:count], lambda chunk: pytest.fail("read"))
-    assert [hit.chunk for hit in done.hits] == [7][:count]
-    assert (done.asked, done.is_complete, done.notice) == (0, True, "")
+    """Nobody is asked."""
+    question = asking()
+    ranked = stage(Judge(failure=ModelError("asked"))).apply(question, RANKED[:count])
+    assert (ranked, question.notices) == (RANKED[:count], [])
 
 
 def test_top_1_changes_nothing():
     """A head of one hit has one order."""
-    done = stage(Judge(failure=ModelError("asked")), top=1).apply("why", RANKED, text_of)
-    assert [hit.chunk for hit in done.hits] == [7, 3, 5, 1]
-    assert done.notice == ""
+    question = asking()
+    ranked = stage(Judge(failure=ModelError("asked")), top=1).apply(question, RANKED)
+    assert (ranked, question.notices) == (RANKED, [])
 
 
 def test_loading_comes_on_top_of_the_budget():
     """The deadline counts from when the model is there."""
     clock = Clock(100)
     judge = Judge([1, 2, 3, 4], clock=clock, loading_s=3)
-    stage(judge, budget_ms=500, clock=clock).apply("why", RANKED, text_of)
+    stage(judge, budget_ms=500, clock=clock).apply(asking(), RANKED)
     assert judge.asked[0][2] == 103.5
 
 
 def test_a_failure_leaves_the_ranking_and_says_so():
     """No error leaves the stage."""
     judge = Judge(failure=ModelError("there is no file x", remedy="name another folder"))
-    done = stage(judge).apply("why", RANKED, text_of)
-    assert [(hit.chunk, hit.score) for hit in done.hits] == RANKED
-    assert done.notice == "not reranked: there is no file x; name another folder"
-    assert not done.is_complete
+    question = asking()
+    assert stage(judge).apply(question, RANKED) == RANKED
+    assert question.notices == ["not reranked: there is no file x; name another folder"]
 
 
 @pytest.mark.parametrize(
@@ -196,25 +220,30 @@ def test_a_failure_leaves_the_ranking_and_says_so():
         pytest.param(
             [None] * 4,
             "",
-            "not reranked: 500 ms were over before a hit was judged; raise rerank_budget_ms",
+            "0 of 4 hits were reranked in 500 ms; raise rerank_budget_ms for more",
             id="no time at all",
         ),
-        pytest.param([1, 2, None, None], "", "", id="time for some"),
+        pytest.param(
+            [1, 2, None, None],
+            "",
+            "2 of 4 hits were reranked in 500 ms; raise rerank_budget_ms for more",
+            id="time for some",
+        ),
         pytest.param([1, 2, None, None], "broke", "reranked in part: broke", id="broke half-way"),
         pytest.param([None] * 4, "broke", "not reranked: broke", id="broke at once"),
     ],
 )
 def test_what_was_not_judged(scores, notice, expected):
-    """It is never complete, and said where somebody can do something about it."""
-    done = stage(Judge(scores, notice)).apply("why", RANKED, text_of)
-    assert done.notice == expected
-    assert not done.is_complete
+    """It is said, so that the ranking is not remembered either."""
+    question = asking()
+    stage(Judge(scores, notice)).apply(question, RANKED)
+    assert question.notices == [expected]
 
 
 def test_the_query_reaches_the_model_as_text():
     """Half a surrogate pair cannot be encoded."""
     judge = Judge([1, 2, 3, 4])
-    stage(judge).apply("why\ud83d", RANKED, text_of)
+    stage(judge).apply(asking("why\ud83d"), RANKED)
     assert judge.asked[0][0] == "why?"
 
 
@@ -248,10 +277,8 @@ def test_a_cross_encoder_as_a_judge():
 def test_a_cross_encoder_orders_hits_through_the_stage():
     """The third, then the first; the other two had no time and stay."""
     judge = CrossEncoderReranker(Scorer([1, 3, NAN, NAN]))
-    done = stage(judge).apply("why", RANKED, text_of)
-    assert [hit.chunk for hit in done.hits] == [3, 7, 5, 1]
-    assert [hit.judgement for hit in done.hits] == [3, 1, None, None]
-    assert (done.asked, done.judged) == (4, 2)
+    ranked = stage(judge).apply(asking(), RANKED)
+    assert judgements(ranked) == [(3, 3), (7, 1), (5, None), (1, None)]
 
 
 def test_every_reranker_of_the_settings_has_a_budget():

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -58,6 +58,16 @@ class DenseReport:
     encoded: int
     seconds: float
     bytes: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as ``index --json`` prints it."""
+        return {
+            "encoder": self.encoder,
+            "chunks": self.chunks,
+            "encoded": self.encoded,
+            "seconds": round(self.seconds, 3),
+            "bytes": self.bytes,
+        }
 
 
 def embed_index(

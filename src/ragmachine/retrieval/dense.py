@@ -24,9 +24,7 @@ class Neighbours(Protocol):
 class Vectors(Neighbours, Protocol):
     """Every chunk's vector; see `index.vectors.FlatIndex`."""
 
-    def compare(
-        self, query: npt.NDArray[np.floating[Any]], ids: npt.NDArray[np.int64]
-    ) -> Floats:
+    def compare(self, query: npt.NDArray[np.floating[Any]], ids: npt.NDArray[np.int64]) -> Floats:
         """(ids,) similarities of these vectors; 0 for a chunk that has none yet."""
 
 
@@ -53,7 +51,9 @@ class DenseRetriever:
 
     def search(self, question: Question, count: int) -> list[Scored]:
         """The nearest chunks of positive similarity; see `Retriever.search`."""
-        ids, similarities = self.near.search(self.encode(question.analysis.text), count, question.mask)
+        ids, similarities = self.near.search(
+            self.encode(question.analysis.text), count, question.mask
+        )
         return [
             Scored(chunk, similarity, {"dense": similarity})
             for chunk, similarity in zip(ids.tolist(), similarities.tolist(), strict=True)

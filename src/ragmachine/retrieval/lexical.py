@@ -71,9 +71,7 @@ class LexicalRetriever:
         """The weights."""
         return self.weights
 
-    def search(
-        self, question: Question, count: int, also: Ids | None = None
-    ) -> list[Scored]:
+    def search(self, question: Question, count: int, also: Ids | None = None) -> list[Scored]:
         """The best chunks that score above 0; equal scores keep index order.
 
         Args:

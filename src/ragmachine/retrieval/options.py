@@ -24,6 +24,7 @@ class SearchOptions:
         near_duplicates: likeness of words from which the lower of two hits is left out; 1 for none.
         variety: the λ of maximal marginal relevance; 1 ranks by relevance alone.
         synonyms: the user's own: word to words, lower-case.
+        reranked: hits that a reranker reads; 0 without one.
     """
 
     analysis: AnalysisOptions = field(default_factory=AnalysisOptions)
@@ -31,8 +32,9 @@ class SearchOptions:
     expand_weight: float = 0.25
     does_narrow: bool = True
     does_decompose: bool = False
-    retry_coverage: float = 0.35
+    retry_coverage: float = 0.2
     is_distinct: bool = True
     near_duplicates: float = 1.0
     variety: float = 1.0
     synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    reranked: int = 0

@@ -39,10 +39,12 @@ class Question:
         mask: (chunks,) which chunks may be found; None lets all.
         narrowing: files that the query names, and by how much their chunks are lifted.
         k: hits that are wanted in the end.
+        least_pool: hits that a stage wants to look at, however few are wanted in the end.
         parts: the questions that it is made of; one or none where it is not cut.
         added: terms of synonyms, with their weights.
         analysis: the query taken apart.
         notes: what stages did, for ``--explain``: they write it, and never read it.
+        notices: what went otherwise than asked, a line each; such a ranking is not remembered.
     """
 
     terms: Mapping[str, float]
@@ -50,15 +52,17 @@ class Question:
     mask: Mask | None = None
     narrowing: Narrowing = field(default_factory=Narrowing)
     k: int = 10
+    least_pool: int = 0
     parts: tuple[str, ...] = ()
     added: Mapping[str, float] = field(default_factory=dict)
     analysis: QueryAnalysis = field(default_factory=lambda: QueryAnalysis("", {}))
     notes: dict[str, Any] = field(default_factory=dict, compare=False)
+    notices: list[str] = field(default_factory=list, compare=False)
 
     @property
     def pool(self) -> int:
         """How many hits to rank, since stages may drop some or bring others up."""
-        return max(self.k, min(_POOL * self.k, _MAX_POOL))
+        return max(self.k, self.least_pool, min(_POOL * self.k, _MAX_POOL))
 
 
 class Retriever(Protocol):

@@ -51,6 +51,7 @@ class QuestionReader:
             mask=mask,
             narrowing=self._narrowing(query) if self._options.does_narrow else Narrowing(),
             k=k,
+            least_pool=self._options.reranked,
             parts=self._parts(query),
             added=added,
             analysis=analysis,

@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from ragmachine.errors import ModelError
+from ragmachine.retrieval.ranking import Question, Scored
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    from ragmachine.models import Chunk
 
 STAGE = "rerank"
 DEFAULT_BUDGETS_MS = {"cross": 500, "llm": 5000}
@@ -51,6 +54,14 @@ class Reranker(Protocol):
             deadline: in seconds of `time.monotonic`.
         Raises: ModelError: nothing could be judged; with its remedy.
         """
+        ...
+
+
+class Texts(Protocol):
+    """An opened index, as far as a reranker reads it."""
+
+    def chunk(self, number: int) -> Chunk:
+        """A chunk with its text."""
         ...
 
 
@@ -117,49 +128,11 @@ def merged_order(
     return order
 
 
-@dataclass(frozen=True, slots=True)
-class RerankedHit:
-    """A hit in its new place.
-
-    Attributes:
-        chunk: chunk number.
-        score: what the first ranking gave to the hit that had this rank, so that scores still
-            fall from hit to hit and stay on one scale.
-        judgement: the reranker's score, to be shown as the stage `STAGE`; None if not judged.
-    """
-
-    chunk: int
-    score: float
-    judgement: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Reranking:
-    """A ranking after the reranker.
-
-    Attributes:
-        hits: all hits, best first.
-        asked: hits that were to be judged.
-        judged: hits that were judged.
-        notice: why nothing or not all was judged, with a remedy, else "". Some hits without
-            judgement for want of time are no notice.
-    """
-
-    hits: list[RerankedHit]
-    asked: int
-    judged: int
-    notice: str
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the same search would give this again: only then may it be remembered."""
-        return self.judged == self.asked
-
-
 class RerankStage:
     """Has the head of a ranking judged, and never fails a search.
 
     Args:
+        index: holds the hits' texts.
         reranker: the judge.
         top: hits that are judged, at least 1; those behind stay where they are.
         budget_ms: most time for judging; loading a model comes on top, once.
@@ -169,6 +142,7 @@ class RerankStage:
 
     def __init__(
         self,
+        index: Texts,
         reranker: Reranker,
         *,
         top: int,
@@ -176,33 +150,38 @@ class RerankStage:
         weight: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._index = index
         self._reranker = reranker
         self._top = top
         self._budget_ms = budget_ms
         self._weight = weight
         self._clock = clock
 
-    def apply(
-        self, query: str, ranked: Sequence[tuple[int, float]], text_of: Callable[[int], str]
-    ) -> Reranking:
-        """Reorder a ranking.
+    def apply(self, question: Question, ranked: list[Scored]) -> list[Scored]:
+        """The ranking with its head in another order; see `Stage.apply`.
 
-        Args:
-            query: any text.
-            ranked: (chunk number, score), best first; a single hit is not judged.
-            text_of: chunk number to its text; called for the judged hits only.
+        A hit takes the score of the one whose place it takes, so that scores still fall and stay
+        on one scale; what the reranker gave is the stage `STAGE`. What was not judged is noticed.
         """
-        texts = [text_of(chunk) for chunk, _ in ranked[: self._top]] if len(ranked) > 1 else []
-        judgement = self._judge(query, texts) if len(texts) > 1 else Judgement([])
-        asked = len(judgement.scores)
-        scores = [*judgement.scores, *[None] * (len(ranked) - asked)]
-        order = merged_order([score for _, score in ranked], scores, weight=self._weight)
-        hits = [
-            RerankedHit(ranked[position][0], score, scores[position])
-            for position, (_, score) in zip(order, ranked, strict=True)
-        ]
+        texts = [self._index.chunk(hit.chunk).text for hit in ranked[: self._top]]
+        if len(texts) < 2:
+            return ranked
+        judgement = self._judge(question.analysis.text, texts)
+        scores = [*judgement.scores, *[None] * (len(ranked) - len(texts))]
         judged = len(scores) - scores.count(None)
-        return Reranking(hits, asked, judged, self._notice(judgement, asked, judged))
+        question.notes["rerank"] = f"{judged} of {len(texts)} hits judged"
+        if judged < len(texts):
+            question.notices.append(self._notice(judgement, len(texts), judged))
+        order = merged_order([hit.score for hit in ranked], scores, weight=self._weight)
+        return [
+            self._placed(ranked[position], place.score, scores[position])
+            for position, place in zip(order, ranked, strict=True)
+        ]
+
+    @staticmethod
+    def _placed(hit: Scored, score: float, judgement: float | None) -> Scored:
+        given = {} if judgement is None else {STAGE: judgement}
+        return Scored(hit.chunk, score, {**hit.stages, **given})
 
     def _judge(self, query: str, texts: Sequence[str]) -> Judgement:
         # Half a surrogate pair, which a command line may hold, is no text to any model.
@@ -217,12 +196,10 @@ class RerankStage:
     def _notice(self, judgement: Judgement, asked: int, judged: int) -> str:
         if judgement.notice:
             return f"{'reranked in part' if judged else 'not reranked'}: {judgement.notice}"
-        if asked and not judged:
-            return (
-                f"not reranked: {self._budget_ms} ms were over before a hit was judged;"
-                " raise rerank_budget_ms"
-            )
-        return ""
+        return (
+            f"{judged} of {asked} hits were reranked in {self._budget_ms} ms;"
+            " raise rerank_budget_ms for more"
+        )
 
 
 def _scaled(scores: Sequence[float]) -> list[float]:

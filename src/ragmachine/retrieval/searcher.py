@@ -27,6 +27,8 @@ class Searcher:
         cache: results of earlier queries over the index.
         strategy: what the retriever is called in results.
         decided_by: what else decides results, JSON-ready: options, the program's release.
+        reads_text: whether anything but the query's terms decides them.
+        notice: what the user is told with each result.
     """
 
     def __init__(
@@ -39,6 +41,8 @@ class Searcher:
         *,
         strategy: str,
         decided_by: Sequence[object],
+        reads_text: bool = False,
+        notice: str = "",
     ) -> None:
         self.index = index
         self.cache = cache
@@ -47,6 +51,8 @@ class Searcher:
         self._stages = stages
         self._strategy = strategy
         self._decided_by = [strategy, retriever.decided_by, *decided_by]
+        self._reads_text = reads_text
+        self._notice = notice
         self._masks: dict[str, Mask | None] = {"": None}
 
     def search(
@@ -64,21 +70,23 @@ class Searcher:
         """
         started = time.perf_counter()
         question = self._reader.read(query, k, self._mask(filter_text))
-        has_terms = bool(question.analysis.terms)
+        has_terms = bool(question.analysis.terms or (self._reads_text and query.strip()))
         key = self._key(question, filter_text)
         cached = self.cache.get(key) if has_terms and not is_explained else None
         scored = cached or []
         if cached is None and has_terms:
             scored = self._ranked(question)
-            self.cache.put(key, scored)
+            if not question.notices:
+                self.cache.put(key, scored)
         hits = self._hits(scored, question)
+        told = notice_of(question, len(hits), self.index.chunk_count)
         return SearchResult(
             query=query,
             strategy=self._strategy,
             hits=hits,
             total_chunks=self.index.chunk_count,
             search_time_ms=(time.perf_counter() - started) * 1000,
-            notice=notice_of(question, len(hits), self.index.chunk_count),
+            notice="; ".join(filter(None, [self._notice, *question.notices, told])),
             is_cached=cached is not None,
             plan=plan_of(question, filter_text) if is_explained else {},
         )
@@ -87,6 +95,7 @@ class Searcher:
         return self.cache.key(
             self._decided_by, question.k, list(question.terms.items()), question.analysis.evidence,
             sorted(question.names), question.parts, question.narrowing, filter_text,
+            question.analysis.text if self._reads_text else "",
         )  # fmt: skip
 
     def _ranked(self, question: Question) -> list[Scored]:

@@ -1,0 +1,156 @@
+"""How settings become encoders and vectors; called where vectors are used."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ragmachine.errors import UsageError
+from ragmachine.settings import Settings
+
+if TYPE_CHECKING:
+    from ragmachine.encoders import Encoder
+    from ragmachine.index.dense import DenseStore
+    from ragmachine.index.embed import DenseProgress, DenseReport
+    from ragmachine.index.reader import Index
+    from ragmachine.index.store import IndexStore
+    from ragmachine.index.vectors import VectorIndex
+    from ragmachine.retrieval.dense import DenseRetriever
+    from ragmachine.retrieval.lexical import LexicalRetriever
+    from ragmachine.retrieval.ranking import Retriever
+
+_OLLAMA = "ollama:"
+_BUILD = "build them: `ragmachine index --bonus y`"
+
+
+def make_encoder(settings: Settings) -> Encoder:
+    """The encoder that the settings name; nothing is loaded before it encodes.
+
+    Raises: EncoderUnavailableError: it is not installed; UsageError: no encoder is called so.
+    """
+    from ragmachine.encoders import OllamaEncoder, OnnxEncoder, open_minilm
+
+    name, threads = settings.encoder, settings.encoder_threads
+    if name == "minilm":
+        return open_minilm(threads=threads)
+    if name.startswith(_OLLAMA):
+        return OllamaEncoder(name.removeprefix(_OLLAMA), settings.ollama_host or None)
+    for base in (os.curdir, settings.project_root):
+        folder = os.path.join(base, os.path.expanduser(name))
+        if os.path.isdir(folder):
+            return OnnxEncoder.from_folder(folder, threads=threads)
+    raise UsageError(
+        f"there is no encoder {name!r}",
+        remedy="name minilm, ollama:MODEL, or a folder with model.onnx and tokenizer.json",
+    )
+
+
+def dense_store(store: IndexStore, settings: Settings) -> DenseStore:
+    """The vectors of an index folder."""
+    from ragmachine.index.dense import DenseStore
+
+    return DenseStore(store.folder, _near_maker(settings))
+
+
+def _near_maker(settings: Settings) -> Callable[[], VectorIndex] | None:
+    if settings.vector_index == "flat":
+        return None
+
+    def make() -> VectorIndex:
+        from ragmachine.index.ann import HnswIndex, IvfPqIndex
+
+        if settings.vector_index == "hnsw":
+            return HnswIndex(settings.hnsw_links, settings.hnsw_construction, settings.hnsw_search)
+        return IvfPqIndex(settings.ivf_lists, settings.ivf_probes, settings.ivf_pieces)
+
+    return make
+
+
+def embed(
+    store: IndexStore,
+    settings: Settings,
+    on_progress: Callable[[DenseProgress], None] | None,
+) -> DenseReport:
+    """Make the vectors of the index that answers now; what is found most often comes first.
+
+    Raises: as `embed_index`, and as opening the index.
+    """
+    from ragmachine.index.embed import embed_index
+    from ragmachine.index.reader import open_index
+    from ragmachine.retrieval.priors import Role, role_of
+
+    index = open_index(store)
+    is_support = [
+        role_of(path, kind) == Role.SUPPORT
+        for path, kind in zip(index.files, index.file_types, strict=True)
+    ]
+    order = sorted(range(index.chunk_count), key=lambda n: is_support[index.file_of_chunk[n]])
+    return embed_index(
+        dense_store(store, settings), index, make_encoder(settings),
+        order=order, on_progress=on_progress,
+    )  # fmt: skip
+
+
+def refresh(store: IndexStore, settings: Settings) -> None:
+    """After a new generation: the vectors that are known already answer for it at once."""
+    from ragmachine.index.dense import FOLDER
+
+    if not os.path.isdir(store.path(FOLDER)):
+        return
+    from ragmachine.index.embed import refresh_vectors
+    from ragmachine.index.reader import open_index
+
+    refresh_vectors(dense_store(store, settings), open_index(store))
+
+
+def open_dense(
+    store: IndexStore, settings: Settings, index: Index
+) -> tuple[DenseRetriever | None, str]:
+    """A retriever over the vectors of an opened index, and what to tell the user about them.
+
+    Returns: None and the reason where vectors cannot be used; the search is lexical then.
+    """
+    from ragmachine.encoders import EmbeddingCache
+    from ragmachine.errors import ModelError
+    from ragmachine.retrieval.dense import DenseRetriever
+
+    try:
+        encoder = make_encoder(settings)
+        name = encoder.name
+    except ModelError as error:
+        return None, f"{error}: the search is lexical; {error.remedy}"
+    vectors = dense_store(store, settings).open(index)
+    if vectors is None:
+        return None, f"no vectors were built for this index: the search is lexical; {_BUILD}"
+    if vectors.encoder != name:
+        made_by = f"the vectors were made by {vectors.encoder}, not by {name}"
+        return None, f"{made_by}: the search is lexical; {_BUILD}"
+    missing = index.chunk_count - vectors.known
+    notice = f"{missing:,} of {index.chunk_count:,} chunks have no vector yet; {_BUILD}"
+    retriever = DenseRetriever(
+        vectors.name, vectors.exact, vectors.near, EmbeddingCache(encoder).encode_query
+    )
+    return retriever, notice if missing else ""
+
+
+def with_vectors(
+    store: IndexStore, settings: Settings, index: Index, lexical: LexicalRetriever
+) -> tuple[Retriever, str, str]:
+    """The retriever of a strategy that uses vectors.
+
+    Returns: it, the strategy that it stands for (lexical where vectors cannot be used), and what
+        to tell the user.
+    """
+    from ragmachine.retrieval.hybrid import HybridRetriever
+
+    dense, notice = open_dense(store, settings, index)
+    if dense is None:
+        return lexical, "lexical", notice
+    if settings.strategy == "dense":
+        return dense, "dense", notice
+    hybrid = HybridRetriever(
+        index, lexical, dense,
+        candidates=settings.dense_candidates, weight=settings.dense_weight or None,
+    )  # fmt: skip
+    return hybrid, "hybrid", notice
