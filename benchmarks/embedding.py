@@ -3,7 +3,7 @@
     python benchmarks/embedding.py [ENCODER ENCODER] [--count 20000]
 
 An encoder is ``minilm``, ``static`` (distilled from minilm first, or taken from
-``data/processed/encoders``), ``ollama:MODEL``, or a folder with model.onnx and tokenizer.json. Both
+``data/output/encoders``), ``ollama:MODEL``, or a folder with model.onnx and tokenizer.json. Both
 get the same questions in turn. They search an exact int8 index of random vectors: how long that
 takes does not depend on what the vectors say.
 """
@@ -38,7 +38,7 @@ from ragmachine.index.vectors import FlatIndex
 SETS = [
     ROOT / "data/datasets/UnansweredQuestions" / f"vllm_{kind}.json" for kind in ("docs", "code")
 ]
-STATIC = ROOT / "data/processed/encoders/static"
+STATIC = ROOT / "data/output/encoders/static"
 K = 10
 
 

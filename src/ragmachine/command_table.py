@@ -42,7 +42,7 @@ _EXPLAIN = Option("explain", "flag", "show what was made of the query and each s
 _ENCODER = (_setting("encoder"), _setting("encoder_threads", "int"))
 _DENSE = (
     _setting("strategy"), *_ENCODER, _setting("dense_candidates", "int"),
-    _setting("dense_weight", "float"),
+    _setting("dense_weight", "float"), _setting("fusion"),
 )  # fmt: skip
 _NEAR = (
     _setting("vector_index"), _setting("hnsw_links", "int"), _setting("hnsw_construction", "int"),

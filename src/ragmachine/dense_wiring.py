@@ -104,6 +104,12 @@ def refresh(store: IndexStore, settings: Settings) -> None:
     refresh_vectors(dense_store(store, settings), open_index(store))
 
 
+def published(store: IndexStore, settings: Settings) -> str:
+    """Names the vectors that were published last; "" where there are none."""
+    state = dense_store(store, settings).state()
+    return str(state["name"]) if state else ""
+
+
 def open_dense(
     store: IndexStore, settings: Settings, index: Index
 ) -> tuple[DenseRetriever | None, str]:
@@ -119,7 +125,7 @@ def open_dense(
         encoder = make_encoder(settings)
         name = encoder.name
     except ModelError as error:
-        return None, f"{error}: the search is lexical; {error.remedy}"
+        return None, f"{error.message}: the search is lexical; {error.remedy}"
     vectors = dense_store(store, settings).open(index)
     if vectors is None:
         return None, f"no vectors were built for this index: the search is lexical; {_BUILD}"
@@ -142,6 +148,7 @@ def with_vectors(
     Returns: it, the strategy that it stands for (lexical where vectors cannot be used), and what
         to tell the user.
     """
+    from ragmachine.retrieval.fused import FusedRetriever
     from ragmachine.retrieval.hybrid import HybridRetriever
 
     dense, notice = open_dense(store, settings, index)
@@ -149,8 +156,12 @@ def with_vectors(
         return lexical, "lexical", notice
     if settings.strategy == "dense":
         return dense, "dense", notice
-    hybrid = HybridRetriever(
-        index, lexical, dense,
-        candidates=settings.dense_candidates, weight=settings.dense_weight or None,
-    )  # fmt: skip
-    return hybrid, "hybrid", notice
+    candidates, weight = settings.dense_candidates, settings.dense_weight
+    if settings.fusion == "adaptive":
+        hybrid = HybridRetriever(
+            index, lexical, dense, candidates=candidates, weight=weight or None
+        )
+        return hybrid, "hybrid", notice
+    is_by_rank = settings.fusion == "rrf"
+    fused = FusedRetriever([lexical, dense], [1.0, weight or 1.0], is_by_rank, candidates)
+    return fused, "hybrid", notice

@@ -49,6 +49,7 @@ class RagPipeline:
         self.settings = settings or load_settings(overrides)
         self.use_cache = use_cache
         self._opened: Searcher | None = None
+        self._answering = ("", "")
         self._store: IndexStore | None = None
         self._chat: OllamaChat | None = None
         self._expander: SynonymExpander | None = None
@@ -270,8 +271,8 @@ class RagPipeline:
         return self._open().index
 
     def _open(self) -> Searcher:
-        generation = self.store.require_current()
-        if self._opened is None or self._opened.index.folder != generation:
+        answering = (self.store.require_current(), self._published_vectors())
+        if self._opened is None or self._answering != answering:
             from ragmachine.wiring import open_searcher
 
             self._opened = open_searcher(
@@ -280,7 +281,15 @@ class RagPipeline:
                 use_cache=self.use_cache,
                 ask_synonyms=lambda query: self._synonyms(query),
             )
+            self._answering = answering
         return self._opened
+
+    def _published_vectors(self) -> str:
+        if self.settings.strategy == "lexical":  # nothing about vectors is imported
+            return ""
+        from ragmachine.dense_wiring import published
+
+        return published(self.store, self.settings)
 
     def _synonyms(self, query: str) -> list[str]:
         """Words the model offers for a query; none when it is absent."""

@@ -97,8 +97,13 @@ class Settings:
     )
     encoder_threads: int = _knob(0, "threads of the encoder; 0 is one per core", low=0, high=256)
     dense_candidates: int = _knob(200, "chunks that vectors bring", low=1, high=10_000)
+    fusion: str = _knob(
+        "adaptive",
+        "how words and vectors are joined: by evidence, by ranks, or by scaled scores",
+        choices=("adaptive", "rrf", "weighted"),
+    )
     dense_weight: float = _knob(
-        0.0, "weight of vectors beside words; 0 decides for each question", low=0, high=1000
+        0.0, "weight of vectors beside words; 0: by evidence, else 1", low=0, high=1000
     )
     vector_index: str = _knob(
         "flat",

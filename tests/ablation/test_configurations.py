@@ -27,8 +27,8 @@ ELSEWHERE = {
     "expand_weight", "synonyms_file", "cache_entries", "llm", "model", "ollama_host",
     "llm_timeout_s", "max_new_tokens", "context_chars", "rerank", "rerank_model", "rerank_top",
     "rerank_budget_ms", "rerank_weight", "answer_cache", "answer_cache_threshold", "strategy",
-    "encoder", "encoder_threads", "dense_candidates", "dense_weight", "vector_index", "hnsw_links",
-    "hnsw_construction", "hnsw_search", "ivf_lists", "ivf_probes", "ivf_pieces",
+    "encoder", "encoder_threads", "dense_candidates", "dense_weight", "fusion", "vector_index",
+    "hnsw_links",    "hnsw_construction", "hnsw_search", "ivf_lists", "ivf_probes", "ivf_pieces",
 }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ragmachine.retrieval.options import SearchOptions
+from ragmachine.retrieval.query import AnalysisOptions
 from ragmachine.retrieval.ranking import Question
 from ragmachine.retrieval.reading import QuestionReader
 from ragmachine.settings import Settings
@@ -67,3 +68,17 @@ def test_more_is_ranked_than_is_wanted() -> None:
 def test_the_defaults_are_those_of_the_settings() -> None:
     """Options made without settings are the shipped ones."""
     assert search_options(Settings()) == SearchOptions()
+
+
+def test_the_name_of_the_language_says_nothing(project: Workspace) -> None:
+    """Where every chunk is Python, "python" is ignored though one file alone writes it."""
+    for number in range(60):
+        project.write(f"part{number}.py", f"value_{number} = {number}\n")
+    project.write("snake.py", "python = 1\n")
+    project.index()
+    question = read(project, "value_7 in python")
+    assert "python" in question.analysis.ignored
+    assert (
+        "python"
+        in read(project, "value_7 in python", analysis=AnalysisOptions(common_share=1)).terms
+    )

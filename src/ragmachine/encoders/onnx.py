@@ -46,9 +46,9 @@ class _Wrapping:
 class OnnxEncoder:
     """Mean of the token vectors of each window of a text, averaged over its windows.
 
-    A model whose output is already one vector a window keeps its own pooling. Models quantised
-    to int8 scale each batch as a whole: the same text among other neighbours may come out
-    different in the third decimal.
+    A model whose output is already one vector a window keeps its own pooling. Models that quantise
+    as they run scale each batch as a whole: the same text among other neighbours may come out
+    different in the third decimal. Those with weights alone in int8 do not.
 
     Args:
         model_path: the ``.onnx`` file.
@@ -56,7 +56,7 @@ class OnnxEncoder:
         label: the model's name for people, the first part of `name`.
         window_tokens: longest input of the model, in tokens, special ones included.
         overlap_tokens: tokens that two neighbouring windows share.
-        batch_size: windows that are run at once.
+        batch_size: windows that are run at once; on a processor more than a few gain nothing.
         threads: threads of one run; 0 for as many as there are cores.
         query_prefix: put before a question.
         text_prefix: put before a document.
@@ -70,7 +70,7 @@ class OnnxEncoder:
         label: str = "",
         window_tokens: int = 256,
         overlap_tokens: int = 32,
-        batch_size: int = 64,
+        batch_size: int = 16,
         threads: int = 0,
         query_prefix: str = "",
         text_prefix: str = "",

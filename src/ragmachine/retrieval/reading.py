@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ragmachine.retrieval.narrow import FilePlaces, Narrowing, places
 from ragmachine.retrieval.options import SearchOptions
@@ -67,8 +70,25 @@ class QuestionReader:
         index, tokenizer = self._index, self._index.tokenizer
         words = [(raw, tokenizer.expand(raw)) for raw in tokenizer.query_words(query)]
         return analyze_query(
-            query, words, index.chunk_frequency, index.chunk_count, self._options.analysis
+            query, words, self._frequency, index.chunk_count, self._options.analysis
         )
+
+    def _frequency(self, term: str) -> int:
+        """Chunks that hold a term, or are of the kind that it names.
+
+        All of a Python project is about Python, whether it says so or not.
+        """
+        return max(self._index.chunk_frequency(term), self._kinds.get(term, 0))
+
+    @cached_property
+    def _kinds(self) -> Counter[str]:
+        """Chunks by the type of their file."""
+        index = self._index
+        chunks = np.bincount(index.file_of_chunk, minlength=len(index.files)).tolist()
+        counts: Counter[str] = Counter()
+        for kind, count in zip(index.file_types, chunks, strict=True):
+            counts[kind] += count
+        return counts
 
     def _parts(self, query: str) -> tuple[str, ...]:
         """The question's parts, without what no file can hold; none where it is not to be cut."""
