@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -153,6 +155,23 @@ def test_two_processes_at_once(tmp_path: Path) -> None:
     assert is_known.all()
     assert len(cache) == len(numbers)
     assert vectors.tolist() == [[n % 1024, n // 1024] for n in numbers]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="flock is not there")
+def test_a_writer_waits_for_another(tmp_path: Path) -> None:
+    """While the file is locked nothing is appended to it, and afterwards everything is."""
+    fcntl = importlib.import_module("fcntl")
+    path = Path(filled(tmp_path, 1).path)
+    size = path.stat().st_size
+    writer = threading.Thread(target=filled, args=(tmp_path, 2))
+    with path.open("rb") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        writer.start()
+        writer.join(timeout=0.3)
+        assert writer.is_alive()
+        assert path.stat().st_size == size
+    writer.join(timeout=10)
+    assert path.stat().st_size == size + 2 * RECORD_BYTES
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:

@@ -109,6 +109,26 @@ def test_ties_go_to_the_smaller_id(values: list[int], k: int) -> None:
     assert found.tolist() == [values[n] for n in expected]
 
 
+def test_rounding_errors_are_ties() -> None:
+    """Equal vectors may differ in the last bit of a sum: the smaller id still comes first."""
+    similarities = np.array([0.25, 0.5, np.nextafter(np.float32(0.5), 1), 0.4], dtype=np.float32)
+    assert top_k(similarities, 1)[0].tolist() == [1]
+    assert top_k(similarities, 2)[0].tolist() == [1, 2]
+    assert top_k(similarities, 3)[1].tolist() == pytest.approx([0.5, 0.5, 0.4])
+
+
+def test_each_int8_vector_has_a_scale_of_its_own() -> None:
+    """Single axes and even spreads in turn, and a mask that lets few of the latter through."""
+    vectors = np.zeros((400, 64), dtype=np.float32)
+    vectors[::2, 0] = 1
+    vectors[1::2] = 1 / 8
+    mask = np.zeros(400, dtype=np.bool_)
+    mask[[7, 300, 301]] = True
+    ids, similarities = built(FLAT["int8"], vectors).search(vectors[1], 3, mask)
+    assert ids.tolist() == [7, 301, 300]
+    np.testing.assert_allclose(similarities, [1, 1, 1 / 8], atol=1e-5)
+
+
 @flat_kinds
 def test_equal_vectors_are_equal(make: Make) -> None:
     """500 copies of 3 vectors: wherever they lie, the smallest ids of the nearest come first."""
@@ -298,6 +318,14 @@ def test_a_mask_never_empties_a_result(make: Make, kept: int) -> None:
     ids, _ = built(make, vectors).search(query, 20, mask)
     assert len(ids) == len(set(ids.tolist())) == min(kept, 20)
     assert mask[ids].all()
+
+
+@needs_faiss
+def test_more_than_the_probed_lists_hold() -> None:
+    """One probe of 50 finds about 40 of 2000: asked for 500, the index looks everywhere."""
+    vectors = units(2000, 16)
+    index = built(lambda: IvfPqIndex(lists=50, probes=1, pieces=8), vectors)
+    assert len(index.search(vectors[0], 500)[0]) == 500
 
 
 @needs_faiss
