@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -99,7 +100,9 @@ def timed(
         shares.append(len(np.intersect1d(found, wanted)) / K)
     p95_ms = statistics.quantiles(times, n=20)[-1] * 1000
     rate = len(times) / sum(times)
-    return Row(name, build_s, rate, p95_ms, statistics.mean(shares), size / 1e6)
+    recall = statistics.mean(shares)
+    cells = (round(value, 3) for value in (build_s, rate, p95_ms, recall, size / 1e6))
+    return Row(name, *cells)
 
 
 def rescored(rough: VectorIndex, exact: VectorIndex, query: Floats) -> npt.NDArray[np.int64]:
@@ -132,25 +135,14 @@ def main() -> int:
     for name, index in indexes.items():
         rows.append(measure(name, index, vectors, queries, true))
         report(rows[-1])
-    both = rows[0].megabytes + rows[-1].megabytes
-    rows.append(
-        timed(
-            "IVF-PQ, 100 rescored",
-            lambda query: rescored(lists, halves, query),
-            queries,
-            true,
-            rows[-1].build_s,
-            both * 1e6,
-        )
-    )
+    size = (rows[0].megabytes + rows[-1].megabytes) * 1e6
+    search = partial(rescored, lists, halves)
+    rows.append(timed("IVF-PQ, 100 rescored", search, queries, true, rows[-1].build_s, size))
     report(rows[-1])
     document = {
         **vars(options),
         "libraries": {"faiss-cpu": version("faiss-cpu")},
-        "rows": [
-            {key: round(value, 3) if isinstance(value, float) else value for key, value in cells}
-            for cells in (asdict(row).items() for row in rows)
-        ],
+        "rows": [asdict(row) for row in rows],
     }
     print(f"saved in {save('vectors', document).relative_to(ROOT)}")
     return 0

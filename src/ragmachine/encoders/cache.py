@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import IO
 
 import numpy as np
@@ -228,23 +229,36 @@ def encode_cached(
     for position in np.flatnonzero(~is_known).tolist():
         new.setdefault(keys[position], []).append(position)
     order = sorted(new, key=lambda key: -len(texts[new[key][0]]))
-    work = [_work_chars(texts[new[key][0]], max_tokens) for key in order]
-    started, chars_done = time.perf_counter(), 0
+    clock = _Clock([_work_chars(texts[new[key][0]], max_tokens) for key in order])
+    if on_progress and order:
+        on_progress(clock.progress(0))
     for start in range(0, len(order), _BATCH_TEXTS):
-        if on_progress and not start:
-            on_progress(EncodingProgress(0, len(order), 0.0, None))
         batch = order[start : start + _BATCH_TEXTS]
         encoded = encoder.encode([texts[new[key][0]] for key in batch], max_tokens=max_tokens)
         cache.put(batch, encoded)
         for key, vector in zip(batch, encoded.astype(np.float16), strict=True):
             vectors[new[key]] = vector
-        chars_done += sum(work[start : start + len(batch)])
         if on_progress:
-            seconds = time.perf_counter() - started
-            done = start + len(batch)
-            left = seconds / chars_done * (sum(work) - chars_done)
-            on_progress(EncodingProgress(done, len(order), done / seconds, left))
+            on_progress(clock.progress(start + len(batch)))
     return vectors
+
+
+class _Clock:
+    """Time taken and left, by the work that each text makes, in the order of encoding."""
+
+    def __init__(self, work: Sequence[int]) -> None:
+        self._done_before = [0, *accumulate(work)]
+        self._started = time.perf_counter()
+
+    def progress(self, done: int) -> EncodingProgress:
+        """Where things stand when the first `done` texts are encoded."""
+        total = len(self._done_before) - 1
+        if not done:
+            return EncodingProgress(0, total, 0.0, None)
+        seconds = max(time.perf_counter() - self._started, 1e-9)
+        work = self._done_before[done]
+        left = seconds / work * (self._done_before[-1] - work)
+        return EncodingProgress(done, total, done / seconds, left)
 
 
 def _work_chars(text: str, max_tokens: int | None) -> int:

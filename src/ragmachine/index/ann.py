@@ -9,12 +9,12 @@ import hashlib
 import importlib.util
 import os
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from ragmachine.errors import IndexCorruptError, RagError
+from ragmachine.errors import RagError
 from ragmachine.index.files import damage, storage_errors
 from ragmachine.index.vectors import (
     METADATA_FILE,
@@ -42,7 +42,8 @@ class _FaissIndex(ABC):
 
     _kind = ""
 
-    def __init__(self) -> None:
+    def __init__(self, **parameters: int) -> None:
+        self._parameters = parameters
         self._faiss: Any = None
         self._dimensions = 0
 
@@ -93,26 +94,28 @@ class _FaissIndex(ABC):
                 self._kind,
                 self.count,
                 self._dimensions,
-                parameters=self._parameters(),
+                parameters=self._parameters,
                 sha256=hashlib.sha256(data).hexdigest(),
             )
 
-    def _open(self, folder: str, metadata: dict[str, Any]) -> None:
-        """Read what `save` wrote; faiss's own parser sees it only when its hash is right."""
+    @classmethod
+    def load(cls, folder: str) -> Self:
+        """Open what `save` wrote, in memory; see `VectorIndex.load`.
+
+        faiss's own parser, which trusts what it reads, sees the file only when its hash is right.
+        """
+        metadata = read_metadata(folder, cls._kind)
+        with damage(os.path.join(folder, METADATA_FILE)):
+            index = cls(**metadata["parameters"])
         path = os.path.join(folder, _FAISS_FILE)
         with damage(path), open(path, "rb") as stream:
             data = stream.read()
-        if hashlib.sha256(data).hexdigest() != metadata.get("sha256"):
-            raise IndexCorruptError(
-                f"{path} is not what a build wrote", remedy="build the index again: `make index`"
-            )
-        self._dimensions = metadata["dimensions"]
+            if hashlib.sha256(data).hexdigest() != metadata.get("sha256"):
+                raise ValueError("not what was written")
+        index._dimensions = metadata["dimensions"]
         if data:
-            self._faiss = _faiss().deserialize_index(np.frombuffer(data, dtype=np.uint8))
-
-    @abstractmethod
-    def _parameters(self) -> dict[str, int]:
-        """What the constructor takes, by name."""
+            index._faiss = _faiss().deserialize_index(np.frombuffer(data, dtype=np.uint8))
+        return index
 
     @abstractmethod
     def _make(self, vectors: npt.NDArray[np.float32]) -> Any:
@@ -159,26 +162,14 @@ class HnswIndex(_FaissIndex):
     ) -> None:
         if min(links - 1, construction_breadth, search_breadth) < 1:
             raise ValueError("a graph has two links or more, and breadths are positive")
-        super().__init__()
+        super().__init__(
+            links=links,
+            construction_breadth=construction_breadth,
+            search_breadth=search_breadth,
+        )
         self._links = links
         self._construction_breadth = construction_breadth
         self._search_breadth = search_breadth
-
-    @classmethod
-    def load(cls, folder: str) -> HnswIndex:
-        """Open what `save` wrote, in memory; see `VectorIndex.load`."""
-        metadata = read_metadata(folder, cls._kind)
-        with damage(os.path.join(folder, METADATA_FILE)):
-            index = cls(**metadata["parameters"])
-        index._open(folder, metadata)
-        return index
-
-    def _parameters(self) -> dict[str, int]:
-        return {
-            "links": self._links,
-            "construction_breadth": self._construction_breadth,
-            "search_breadth": self._search_breadth,
-        }
 
     def _make(self, vectors: npt.NDArray[np.float32]) -> Any:
         faiss = _faiss()
@@ -218,28 +209,11 @@ class IvfPqIndex(_FaissIndex):
     def __init__(self, lists: int = 0, probes: int = 32, pieces: int = 48, bits: int = 8) -> None:
         if lists < 0 or min(probes, pieces) < 1 or not 1 <= bits <= 12:
             raise ValueError("probes and pieces are positive, and a part takes 1 to 12 bits")
-        super().__init__()
+        super().__init__(lists=lists, probes=probes, pieces=pieces, bits=bits)
         self._lists = lists
         self._probes = probes
         self._pieces = pieces
         self._bits = bits
-
-    @classmethod
-    def load(cls, folder: str) -> IvfPqIndex:
-        """Open what `save` wrote, in memory; see `VectorIndex.load`."""
-        metadata = read_metadata(folder, cls._kind)
-        with damage(os.path.join(folder, METADATA_FILE)):
-            index = cls(**metadata["parameters"])
-        index._open(folder, metadata)
-        return index
-
-    def _parameters(self) -> dict[str, int]:
-        return {
-            "lists": self._lists,
-            "probes": self._probes,
-            "pieces": self._pieces,
-            "bits": self._bits,
-        }
 
     def _make(self, vectors: npt.NDArray[np.float32]) -> Any:
         count, dimensions = vectors.shape
