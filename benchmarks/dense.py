@@ -80,7 +80,7 @@ def searcher(given: dict[str, Any], settings: dict[str, Any]) -> tuple[Any, list
     return search, times, weights
 
 
-def rows_of(given: dict[str, Any], groups_: Sequence[tuple[str, Sequence[Question]]]) -> Any:
+def rows_of(given: dict[str, Any], groups_: Sequence[tuple[str, tuple[Question, ...]]]) -> Any:
     """Per group and strategy: measures over all questions and over the half that reports."""
     rows: dict[str, Any] = {}
     for name, settings in STRATEGIES.items():
@@ -111,14 +111,14 @@ def main() -> int:
     parser.add_argument("--name", default="dense", help="name of the saved file")
     options = parser.parse_args()
     paths = labelled_sets(options.datasets)
-    work: list[tuple[Path, list[tuple[str, Sequence[Question]]]]] = []
-    for corpus, prefix in CORPORA.items() if not options.only else ():
-        taken = [name for name in paths if name.startswith(prefix)]
-        sets = [group for name in taken for group in groups(name, read_dataset(paths.pop(name)))]
-        if (ROOT / corpus).is_dir():
-            work.append((ROOT / corpus, sets))
+    work: list[tuple[Path, list[tuple[str, tuple[Question, ...]]]]] = []
+    for name, prefix in CORPORA.items() if not options.only else ():
+        taken = [stem for stem in paths if stem.startswith(prefix)]
+        sets = [group for stem in taken for group in groups(stem, read_dataset(paths.pop(stem)))]
+        if (ROOT / name).is_dir():
+            work.append((ROOT / name, sets))
         else:
-            print(f"{corpus} is not there: left out", file=sys.stderr)
+            print(f"{name} is not there: left out", file=sys.stderr)
     for corpus, dataset in options.corpus:
         work.append((corpus.resolve(), list(groups(dataset.stem, read_dataset(dataset)))))
     rows: dict[str, Any] = {}

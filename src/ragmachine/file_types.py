@@ -33,6 +33,7 @@ _TYPES = {
     "ini": "ini cfg conf",
 }
 _TYPE_OF = {name: kind for kind, names in _TYPES.items() for name in names.split()}
+FILE_TYPES = frozenset(_TYPES)
 DOCUMENTATION_TYPES = frozenset({"markdown", "rst", "text", "html"})
 
 

@@ -35,7 +35,7 @@ def test_nothing_was_built(indexed: Workspace) -> None:
     """An index without vectors has none, and a refresh makes none."""
     assert store_of(indexed).open(indexed.open()) is None
     assert refresh_vectors(store_of(indexed), indexed.open()) == 0
-    assert not (indexed.folder / "dense").exists()
+    assert not (indexed.folder / "dense-vectors").exists()
 
 
 def test_every_chunk_has_the_vector_of_its_head(indexed: Workspace) -> None:
@@ -109,7 +109,7 @@ def test_what_is_done_answers_while_the_rest_is_made(
 def test_damaged_vectors_are_none(indexed: Workspace) -> None:
     """A flipped byte is noticed; the next run publishes the vectors again without encoding."""
     embed_index(store_of(indexed), indexed.open(), ToyEncoder())
-    (path,) = (indexed.folder / "dense").glob("vec-*/vectors.npy")
+    (path,) = (indexed.folder / "dense-vectors").glob("vec-*/vectors.npy")
     damaged = bytearray(path.read_bytes())
     damaged[-1] ^= 1
     path.write_bytes(damaged)
@@ -127,16 +127,16 @@ def test_damaged_vectors_are_none(indexed: Workspace) -> None:
 def test_a_garbled_state_is_no_state(indexed: Workspace, content: str) -> None:
     """Whatever stands in the state file, the worst is that there are no vectors."""
     embed_index(store_of(indexed), indexed.open(), ToyEncoder())
-    (indexed.folder / "dense" / "current.json").write_text(content)
+    (indexed.folder / "dense-vectors" / "current.json").write_text(content)
     assert store_of(indexed).open(indexed.open()) is None
 
 
 def test_one_process_at_a_time(indexed: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second run says that another process is at it."""
     monkeypatch.setattr(dense, "_LOCK_TIMEOUT_S", 0.0)
-    Path(indexed.folder / "dense").mkdir()
+    Path(indexed.folder / "dense-vectors").mkdir()
     with (
-        exclusive(str(indexed.folder / "dense" / "dense.lock"), timeout_s=0.0),
+        exclusive(str(indexed.folder / "dense-vectors" / "dense.lock"), timeout_s=0.0),
         pytest.raises(IndexBusyError, match="another process"),
     ):
         embed_index(store_of(indexed), indexed.open(), ToyEncoder())

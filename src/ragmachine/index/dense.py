@@ -1,10 +1,12 @@
 """Vectors of an index's chunks on disk, beside its generations; `embed` makes them.
 
-<folder>/dense/current.json   which vectors belong to which generation; replaced by rename
-<folder>/dense/vec-…/         one vector a chunk in chunk order, zeros where none is made yet;
-                              in `near/` an approximate index over them, where one is wanted
-<folder>/dense/vec-….hash     SHA-256 of its files, as `sha256sum -c` reads it
-<folder>/dense/*.vectors      every vector ever made, by content (see `encoders.cache`)
+In ``dense-vectors`` of the index folder:
+
+current.json    which vectors belong to which generation; replaced by rename
+vec-…/          one vector a chunk in chunk order, zeros where none is made yet; in ``near`` an
+                approximate index over them, where one is wanted
+vec-….hash      SHA-256 of its files, as `sha256sum -c` reads it
+*.vectors       every vector ever made, by content (see `encoders.cache`)
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from ragmachine.index.vectors import FlatIndex, VectorIndex
 if TYPE_CHECKING:
     from ragmachine.index.reader import Index
 
-FOLDER = "dense"
+FOLDER = "dense-vectors"
 _STATE = "current.json"
 _LOCK = "dense.lock"
 _LOCK_TIMEOUT_S = 5.0

@@ -40,9 +40,9 @@ ARTIFACTS = ("manifest.json", "chunks.json", "bm25", "bm25_files", "postings", "
 _LOCK = "index.lock"
 _LOCK_TIMEOUT_S = 30.0
 _GENERATION = re.compile(r"gen-[0-9a-f]{12}")
-_OWN_NAME = re.compile(
+_OWN_NAME = (
     r"(?:building-)?gen-[0-9a-f]{12}|CURRENT(?:\.tmp)?|index\.lock"
-    r"|query_cache\.json(?:\.\w+)?|expansions\.json"
+    r"|(?:query|answer)_cache\.json(?:\.\w+)?|expansions\.json|dense-vectors"
 )
 # A reader starts over as often as this when each generation it turns to is replaced at once.
 _READ_ATTEMPTS = 20
@@ -236,4 +236,4 @@ class IndexStore:
 
 def is_own_name(name: str) -> bool:
     """Whether an entry of an index folder is the index's own, rather than a document beside it."""
-    return bool(_OWN_NAME.fullmatch(name))
+    return bool(re.fullmatch(_OWN_NAME, name))

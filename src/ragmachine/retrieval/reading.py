@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragmachine.file_types import FILE_TYPES
 from ragmachine.retrieval.narrow import FilePlaces, Narrowing, places
 from ragmachine.retrieval.options import SearchOptions
 from ragmachine.retrieval.query import QueryAnalysis, analyze_query
@@ -78,7 +79,8 @@ class QuestionReader:
 
         All of a Python project is about Python, whether it says so or not.
         """
-        return max(self._index.chunk_frequency(term), self._kinds.get(term, 0))
+        written = self._index.chunk_frequency(term)
+        return max(written, self._kinds[term]) if term in FILE_TYPES else written
 
     @cached_property
     def _kinds(self) -> Counter[str]:
