@@ -24,7 +24,7 @@ class Encoders:
 def encoders(monkeypatch: pytest.MonkeyPatch) -> Encoders:
     """The toy encoder in place of the one that the settings name."""
     chosen = Encoders()
-    monkeypatch.setattr(dense_wiring, "make_encoder", lambda settings: chosen.encoder)
+    monkeypatch.setattr(dense_wiring, "make_encoder", lambda *_: chosen.encoder)
     return chosen
 
 
@@ -70,7 +70,7 @@ def test_without_an_encoder_the_search_is_lexical(
 ) -> None:
     """The reason is the encoder's own."""
 
-    def refuse(settings: object) -> ToyEncoder:
+    def refuse(*_: object) -> ToyEncoder:
         raise EncoderUnavailableError("it is not installed", remedy="install it")
 
     monkeypatch.setattr(dense_wiring, "make_encoder", refuse)

@@ -21,19 +21,25 @@ if TYPE_CHECKING:
     from ragmachine.retrieval.ranking import Retriever
 
 _OLLAMA = "ollama:"
+_STATIC = "static"
 _BUILD = "build them: `ragmachine index --bonus y`"
 
 
-def make_encoder(settings: Settings) -> Encoder:
+def make_encoder(settings: Settings, store: IndexStore) -> Encoder:
     """The encoder that the settings name; nothing is loaded before it encodes.
 
-    Raises: EncoderUnavailableError: it is not installed; UsageError: no encoder is called so.
+    Raises: EncoderUnavailableError: it is not installed, or was not made for this index;
+        UsageError: no encoder is called so.
     """
     from ragmachine.encoders import OllamaEncoder, OnnxEncoder, open_minilm
 
     name, threads = settings.encoder, settings.encoder_threads
     if name == "minilm":
         return open_minilm(threads=threads)
+    if name == _STATIC:
+        from ragmachine.index.static import static_encoder
+
+        return static_encoder(dense_store(store, settings))
     if name.startswith(_OLLAMA):
         return OllamaEncoder(name.removeprefix(_OLLAMA), settings.ollama_host or None)
     for base in (os.curdir, settings.project_root):
@@ -42,7 +48,7 @@ def make_encoder(settings: Settings) -> Encoder:
             return OnnxEncoder.from_folder(folder, threads=threads)
     raise UsageError(
         f"there is no encoder {name!r}",
-        remedy="name minilm, ollama:MODEL, or a folder with model.onnx and tokenizer.json",
+        remedy="name minilm, static, ollama:MODEL, or a folder with model.onnx and tokenizer.json",
     )
 
 
@@ -86,10 +92,30 @@ def embed(
         for path, kind in zip(index.files, index.file_types, strict=True)
     ]
     order = sorted(range(index.chunk_count), key=lambda n: is_support[index.file_of_chunk[n]])
+    vectors = dense_store(store, settings)
+    encoder = _static(vectors, index, on_progress) if settings.encoder == _STATIC else None
     return embed_index(
-        dense_store(store, settings), index, make_encoder(settings),
+        vectors, index, encoder or make_encoder(settings, store),
         order=order, on_progress=on_progress,
     )  # fmt: skip
+
+
+def _static(
+    vectors: DenseStore, index: Index, on_progress: Callable[[DenseProgress], None] | None
+) -> Encoder:
+    """The index's own static encoder; made by the first run and kept, since it decides vectors."""
+    from ragmachine.encoders import EncoderUnavailableError, EncodingProgress, open_minilm
+    from ragmachine.index.embed import DenseProgress
+    from ragmachine.index.static import make_static_encoder, static_encoder
+
+    def told(now: EncodingProgress) -> None:
+        if on_progress:
+            on_progress(DenseProgress(now.done, now.total, now.seconds_left))
+
+    try:
+        return static_encoder(vectors)
+    except EncoderUnavailableError:
+        return make_static_encoder(vectors, index, open_minilm(), on_progress=told)
 
 
 def refresh(store: IndexStore, settings: Settings) -> None:
@@ -122,7 +148,7 @@ def open_dense(
     from ragmachine.retrieval.dense import DenseRetriever
 
     try:
-        encoder = make_encoder(settings)
+        encoder = make_encoder(settings, store)
         name = encoder.name
     except ModelError as error:
         return None, f"{error.message}: the search is lexical; {error.remedy}"

@@ -270,6 +270,13 @@ class RagPipeline:
         """
         return self._open().index
 
+    def opened_searcher(self) -> Searcher:
+        """What answers now, for measurements that look between the stages.
+
+        Raises: as `search`.
+        """
+        return self._open()
+
     def _open(self) -> Searcher:
         answering = (self.store.require_current(), self._published_vectors())
         if self._opened is None or self._answering != answering:

@@ -93,7 +93,7 @@ class Settings:
         choices=("lexical", "dense", "hybrid"),
     )
     encoder: str = _knob(
-        "minilm", "makes vectors: minilm, ollama:MODEL, or a folder with an ONNX model"
+        "minilm", "makes vectors: minilm, static, ollama:MODEL, or a folder with an ONNX model"
     )
     encoder_threads: int = _knob(0, "threads of the encoder; 0 is one per core", low=0, high=256)
     dense_candidates: int = _knob(200, "chunks that vectors bring", low=1, high=10_000)

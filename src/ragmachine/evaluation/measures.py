@@ -47,7 +47,7 @@ def recall(retrieved: Sequence[Span], truth: Sequence[Span], *, k: int) -> float
     first = _first(retrieved, k)
     if not truth:
         return 1.0
-    return sum(any(_finds(span, true) for span in first) for true in truth) / len(truth)
+    return sum(any(finds(span, true) for span in first) for true in truth) / len(truth)
 
 
 def first_true_rank(retrieved: Sequence[Span], truth: Sequence[Span], *, k: int) -> int | None:
@@ -56,7 +56,7 @@ def first_true_rank(retrieved: Sequence[Span], truth: Sequence[Span], *, k: int)
     Raises: ValueError: k is not positive.
     """
     for rank, span in enumerate(_first(retrieved, k), start=1):
-        if any(_finds(span, true) for true in truth):
+        if any(finds(span, true) for true in truth):
             return rank
     return None
 
@@ -91,13 +91,13 @@ def ndcg(retrieved: Sequence[Span], truth: Sequence[Span], *, k: int) -> float:
     missing = list(truth)
     gain = 0.0
     for rank, span in enumerate(first, start=1):
-        left = [true for true in missing if not _finds(span, true)]
+        left = [true for true in missing if not finds(span, true)]
         gain += 1 / log2(1 + rank) if len(left) < len(missing) else 0.0
         missing = left
     return gain / sum(1 / log2(1 + rank) for rank in range(1, min(k, len(truth)) + 1))
 
 
-def _finds(span: Span, true: Span) -> bool:
+def finds(span: Span, true: Span) -> bool:
     return overlap(span, true) > MIN_OVERLAP
 
 

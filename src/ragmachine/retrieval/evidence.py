@@ -7,16 +7,12 @@ nobody wrote the asker's words, what words find is chance. Both can be read off 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
-# Fitted on one half of the labelled questions: see benchmarks/fusion.py.
-_INTERCEPT = 0.0
-_MATCHED = -2.6
-_CLOSENESS = 4.5
-_NAMED = -1.0
 _TYPICAL_MATCHED = 1.2
 _TYPICAL_CLOSENESS = 0.5
-_LARGEST_WEIGHT = 15.0
+_SMALLEST_WEIGHT = 0.03
+_LARGEST_WEIGHT = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +37,43 @@ class Evidence:
         return self.coverage * math.sqrt(self.mass)
 
 
-def dense_weight(evidence: Evidence) -> float:
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A logarithm of the weight, linear in the evidence.
+
+    Attributes:
+        intercept: for typical evidence without a name.
+        matched: per unit of `Evidence.matched`.
+        closeness: per unit of cosine similarity.
+        named: for a name.
+    """
+
+    intercept: float
+    matched: float
+    closeness: float
+    named: float
+
+    @property
+    def constants(self) -> tuple[float, ...]:
+        """The four numbers in their order."""
+        return astuple(self)
+
+
+# Fitted on one half of the labelled questions, see benchmarks/fusion.py; rounded.
+RULE = Rule(intercept=-1.0, matched=-5.0, closeness=2.5, named=-2.0)
+
+
+def dense_weight(evidence: Evidence, rule: Rule = RULE) -> float:
     """What a cosine similarity of 1 counts beside a lexical hit that holds the whole question.
 
-    Returns: 0 where there is nothing close, falling with what the words match.
+    Returns: 0 where nothing is close; else it falls with what the words match.
     """
     if evidence.closeness <= 0:
         return 0.0
     exponent = (
-        _INTERCEPT
-        + _MATCHED * (evidence.matched - _TYPICAL_MATCHED)
-        + _CLOSENESS * (evidence.closeness - _TYPICAL_CLOSENESS)
-        + _NAMED * evidence.is_named
+        rule.intercept
+        + rule.matched * (evidence.matched - _TYPICAL_MATCHED)
+        + rule.closeness * (evidence.closeness - _TYPICAL_CLOSENESS)
+        + rule.named * evidence.is_named
     )
-    return min(math.exp(exponent), _LARGEST_WEIGHT)
+    return min(max(math.exp(min(exponent, 10.0)), _SMALLEST_WEIGHT), _LARGEST_WEIGHT)

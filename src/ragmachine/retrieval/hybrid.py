@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from ragmachine.retrieval.assess import coverage_of, mass_of
 from ragmachine.retrieval.evidence import Evidence, dense_weight
-from ragmachine.retrieval.ranking import Question, Scored
+from ragmachine.retrieval.ranking import Floats, Question, Scored
 
 if TYPE_CHECKING:
     from ragmachine.index.reader import Index
@@ -17,10 +19,35 @@ if TYPE_CHECKING:
     from ragmachine.retrieval.lexical import LexicalRetriever
 
 
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Chunks that words or vectors bring, scored by both.
+
+    Attributes:
+        hits: with their lexical scores and stages; 0 where words find nothing.
+        vectors: (hits,) cosine similarities.
+        evidence: what both rankings say about the question.
+        mass: the most that the question's words can give a hit.
+    """
+
+    hits: list[Scored]
+    vectors: Floats
+    evidence: Evidence
+    mass: float
+
+    @property
+    def chunks(self) -> list[int]:
+        """(hits,) chunk numbers."""
+        return [hit.chunk for hit in self.hits]
+
+    @property
+    def words(self) -> npt.NDArray[np.float64]:
+        """(hits,) lexical scores."""
+        return np.array([hit.score for hit in self.hits], dtype=np.float64)
+
+
 class HybridRetriever:
     """Adds to each lexical score the cosine similarity, weighted by evidence.
-
-    Both retrievers bring candidates, and both score all of them.
 
     Args:
         index: the opened generation.
@@ -56,12 +83,8 @@ class HybridRetriever:
         Scores stay on the scale of the lexical ones: what vectors give a hit is their weight times
         the most that the question's words can give.
         """
-        wanted = max(count, self._candidates)
-        near = self._dense.search(question, wanted)
-        near_ids = np.array([hit.chunk for hit in near], dtype=np.int64)
-        lexical = self._lexical.search(question, wanted, also=near_ids)
-        mass = mass_of(question, self._index)
-        evidence = self.evidence(question, lexical, near, mass)
+        found = self.candidates_of(question, count)
+        evidence = found.evidence
         weight = dense_weight(evidence) if self._weight is None else self._weight
         question.notes["fusion"] = {
             "words held by the best hit": round(evidence.coverage, 2),
@@ -69,30 +92,29 @@ class HybridRetriever:
             "nearest vector": round(evidence.closeness, 2),
             "weight of vectors": round(weight, 2),
         }
-        if not lexical:
-            return near[:count]
-        chunks = np.array([hit.chunk for hit in lexical], dtype=np.int64)
-        shares = weight * sum(mass.values()) * self._dense.compare(question, chunks)
+        shares = weight * (found.mass or 1.0) * found.vectors
         joined = [
             Scored(hit.chunk, hit.score + share, {**hit.stages, "dense": share})
-            for hit, share in zip(lexical, shares.tolist(), strict=True)
+            for hit, share in zip(found.hits, shares.tolist(), strict=True)
         ]
         joined.sort(key=lambda hit: (-hit.score, hit.chunk))
         return [hit for hit in joined[:count] if hit.score > 0]
 
-    def evidence(
-        self,
-        question: Question,
-        lexical: list[Scored],
-        near: list[Scored],
-        mass: dict[str, float],
-    ) -> Evidence:
-        """What both rankings say about the question."""
-        return Evidence(
-            coverage=coverage_of(mass, lexical, self._index) if mass else 0.0,
+    def candidates_of(self, question: Question, count: int) -> Candidates:
+        """What both retrievers bring, at least `count` of each, scored by both."""
+        wanted = max(count, self._candidates)
+        near = self._dense.search(question, wanted)
+        near_ids = np.array([hit.chunk for hit in near], dtype=np.int64)
+        hits = self._lexical.search(question, wanted, also=near_ids)
+        mass = mass_of(question, self._index)
+        evidence = Evidence(
+            coverage=coverage_of(mass, hits, self._index) if mass else 0.0,
             mass=sum(mass.values()) / math.log(self._index.chunk_count + 2),
             closeness=near[0].score if near else 0.0,
             is_named=any(
                 self._index.chunk_frequency(name.lower()) for name in question.analysis.identifiers
             ),
         )
+        hits = hits or [Scored(hit.chunk, 0.0, {}) for hit in near]
+        chunks = np.array([hit.chunk for hit in hits], dtype=np.int64)
+        return Candidates(hits, self._dense.compare(question, chunks), evidence, sum(mass.values()))

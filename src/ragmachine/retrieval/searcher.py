@@ -46,8 +46,8 @@ class Searcher:
     ) -> None:
         self.index = index
         self.cache = cache
-        self._reader = reader
-        self._retriever = retriever
+        self.reader = reader
+        self.retriever = retriever
         self._stages = stages
         self._strategy = strategy
         self._decided_by = [strategy, retriever.decided_by, *decided_by]
@@ -69,7 +69,7 @@ class Searcher:
         Raises: UsageError: the filter cannot be read.
         """
         started = time.perf_counter()
-        question = self._reader.read(query, k, self._mask(filter_text))
+        question = self.reader.read(query, k, self._mask(filter_text))
         has_terms = bool(question.analysis.terms or (self._reads_text and query.strip()))
         key = self._key(question, filter_text)
         cached = self.cache.get(key) if has_terms and not is_explained else None
@@ -99,7 +99,7 @@ class Searcher:
         )  # fmt: skip
 
     def _ranked(self, question: Question) -> list[Scored]:
-        ranked = self._retriever.search(question, question.pool)
+        ranked = self.retriever.search(question, question.pool)
         for stage in self._stages:
             ranked = stage.apply(question, ranked)
         return ranked
