@@ -1,7 +1,7 @@
-"""Write the README's tables from the saved measurements, so that neither drifts from the other.
+"""Write what README.md and docs/DENSE.md say from the saved measurements: neither drifts away.
 
-python benchmarks/readme_tables.py            rewrite README.md
-python benchmarks/readme_tables.py --check    exit 1 if it says anything else
+python benchmarks/readme_tables.py            rewrite them
+python benchmarks/readme_tables.py --check    exit 1 if they say anything else
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ import re
 import sys
 from typing import Any
 
+import dense_page
 from machine import RESULTS, ROOT
 from ragmachine.ablation.configurations import LADDER
 from ragmachine.ablation.report import change, conclusions, ladder_table
 
 README = ROOT / "README.md"
+DENSE_PAGE = ROOT / "docs" / "DENSE.md"
 SETS = {
     "vllm_code named": "vLLM code, named",
     "vllm_docs named": "vLLM documentation, named",
@@ -70,6 +72,11 @@ def ablation() -> str:
     return "\n".join([*lines, "", *(f"- {sentence}" for sentence in conclusions(saved))])
 
 
+def dense() -> str:
+    """Words, vectors and both, on the halves that nothing was fitted on."""
+    return "\n".join(dense_page.held_out(read("dense")))
+
+
 def speed() -> str:
     """Seconds and their yardsticks."""
     saved = read("speed")
@@ -95,6 +102,7 @@ def rendered(text: str) -> str:
     for name, table in (
         ("quality", quality()),
         ("ablation", ablation()),
+        ("dense", dense()),
         ("speed", speed()),
     ):
         marked = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
@@ -107,14 +115,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    before = README.read_text(encoding="utf-8")
-    after = rendered(before)
-    if options.check:
-        if before != after:
-            print("README.md differs from the measurements: `make tables`", file=sys.stderr)
-        return int(before != after)
-    README.write_text(after, encoding="utf-8")
-    return 0
+    wanted = {
+        README: rendered(README.read_text(encoding="utf-8")),
+        DENSE_PAGE: dense_page.page(read("dense"), SETS),
+    }
+    differing = [
+        path
+        for path, text in wanted.items()
+        if not path.is_file() or path.read_text(encoding="utf-8") != text
+    ]
+    for path in differing:
+        if options.check:
+            print(f"{path.name} differs from the measurements: `make tables`", file=sys.stderr)
+        else:
+            path.write_text(wanted[path], encoding="utf-8")
+    return int(options.check and bool(differing))
 
 
 if __name__ == "__main__":
