@@ -106,6 +106,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--datasets", type=Path, nargs="*", default=[], metavar="DIR")
     parser.add_argument("--corpus", type=Path, nargs=2, action="append", default=[])
+    parser.add_argument("--leave_out", nargs="*", default=[], metavar="CORPUS", help="folder names")
     parser.add_argument("--only", action="store_true", help="measure --corpus alone")
     parser.add_argument("--encoder", default="minilm")
     parser.add_argument("--name", default="dense", help="name of the saved file")
@@ -115,6 +116,8 @@ def main() -> int:
     for name, prefix in CORPORA.items() if not options.only else ():
         taken = [stem for stem in paths if stem.startswith(prefix)]
         sets = [group for stem in taken for group in groups(stem, read_dataset(paths.pop(stem)))]
+        if Path(name).name in options.leave_out:
+            continue
         if (ROOT / name).is_dir():
             work.append((ROOT / name, sets))
         else:

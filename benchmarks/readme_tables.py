@@ -14,8 +14,7 @@ from typing import Any
 
 import dense_page
 from machine import RESULTS, ROOT
-from ragmachine.ablation.configurations import LADDER
-from ragmachine.ablation.report import change, conclusions, ladder_table
+from ragmachine.ablation.report import conclusions, ladder_table
 
 README = ROOT / "README.md"
 DENSE_PAGE = ROOT / "docs" / "DENSE.md"
@@ -51,7 +50,7 @@ def quality() -> str:
 
 
 def ablation() -> str:
-    """The ladder, what each single change of the default does to named questions, and the words."""
+    """The ladder and the words; single changes of the default are in ablation.md."""
     saved = read("ablation")
     counts = " and ".join(f"{count} {style}" for style, count in saved["styles"].items())
     lines = [
@@ -60,16 +59,8 @@ def ablation() -> str:
         "",
         *ladder_table(saved),
         "",
-        f"The default with one thing changed, in points of named recall@{saved['judged_at']} (p):",
-        "",
     ]
-    groups: dict[str, list[str]] = {}
-    for row in saved["rows"]:
-        if row["group"] != LADDER:
-            cell = f"{row['name']} {change(row['styles']['named'])}"
-            groups.setdefault(row["group"], []).append(cell)
-    lines += [f"- {group}: {', '.join(cells)}" for group, cells in groups.items()]
-    return "\n".join([*lines, "", *(f"- {sentence}" for sentence in conclusions(saved))])
+    return "\n".join([*lines, *(f"- {sentence}" for sentence in conclusions(saved))])
 
 
 def dense() -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from ragmachine import dense_wiring
@@ -119,6 +121,19 @@ def test_the_wording_counts(indexed: Workspace, encoders: Encoders) -> None:
     assert not pipeline.search("oil ?the ship", 2).is_cached
     assert pipeline.search("oil", 2).is_cached
     assert not first.is_cached
+
+
+def test_the_time_of_a_distillation_counts(
+    indexed: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The report's seconds are those of the whole run, the making of the encoder included."""
+
+    def distil(*_: object) -> ToyEncoder:
+        time.sleep(0.2)
+        return ToyEncoder()
+
+    monkeypatch.setattr(dense_wiring, "_static", distil)
+    assert indexed.pipeline(encoder="static").embed().seconds >= 0.2
 
 
 def test_an_encoder_that_does_not_exist(indexed: Workspace) -> None:

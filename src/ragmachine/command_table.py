@@ -36,7 +36,7 @@ _INDEX_DIR = _setting("index_dir", "path")
 DEFAULT_FOLDERS = (
     "data/output/search_results", "data/output/search_results_and_answer", "data/output/ablation",
 )  # fmt: skip
-_NO_CACHE = Option("no_cache", "flag", "neither read nor write the query cache")
+_NO_CACHE = Option("no_cache", "flag", "neither read nor write the caches of earlier results")
 _FILTER = Option("filter", "text", "e.g. 'path:docs/** lang:python symbol:Sampler*'", default="")
 _EXPLAIN = Option("explain", "flag", "show what was made of the query and each stage's share")
 _ENCODER = (_setting("encoder"), _setting("encoder_threads", "int"))
@@ -60,12 +60,14 @@ _STAGES = (
     _setting("rerank"), _setting("rerank_model", "path"), _setting("rerank_top", "int"),
     _setting("rerank_budget_ms", "int"), _setting("rerank_weight", "float"),
 )  # fmt: skip
-_MODEL = (
-    _setting("llm"), _setting("model"), _setting("ollama_host"),
-    _setting("llm_timeout_s", "float"), _setting("max_new_tokens", "int"),
-    _setting("context_chars", "int"),
+_ASKED = (
+    _setting("llm"), _setting("model"), _setting("ollama_host"), _setting("gguf", "path"),
+    _setting("llm_threads", "int"), _setting("keep_alive"), _setting("llm_timeout_s", "float"),
 )  # fmt: skip
-_ASKED = (_setting("model"), _setting("ollama_host"), _setting("llm_timeout_s", "float"))
+_MODEL = (
+    *_ASKED, _setting("max_new_tokens", "int"), _setting("context_chars", "int"),
+    _setting("strict", "flag"), _setting("refuse_below", "float"),
+)  # fmt: skip
 _COMMON = (_INDEX_DIR, Option("quiet", "flag", "no progress and no notices"))
 
 COMMANDS = (
@@ -81,6 +83,8 @@ COMMANDS = (
             _setting("bm25"), _setting("k1", "float"), _setting("b", "float"),
             _setting("max_file_bytes", "int"),
             _setting("workers", "int"), *_ENCODER, *_NEAR,
+            Option("enrich", "flag", "have the model describe each chunk, to be found so"),
+            *_ASKED,
             Option("force", "flag", "read every file again"),
             Option("strict", "flag", "fail on any file that is odd or unreadable"),
             _JSON, *_COMMON,
@@ -117,7 +121,10 @@ COMMANDS = (
     ),
     Command(
         "answer", "answer one question from the passages found, with their lines",
-        (_QUERY, _K, _BONUS, _FILTER, *_STAGES, _NO_CACHE, _JSON, *_MODEL, *_COMMON),
+        (
+            _QUERY, _K, _BONUS, _FILTER, *_STAGES, _setting("answer_cache", "flag"), _NO_CACHE,
+            _JSON, *_MODEL, *_COMMON,
+        ),
         example='answer "what does the scheduler do when memory runs out?"',
     ),
     Command(
@@ -147,6 +154,14 @@ COMMANDS = (
         ),
         example='ablate data/datasets/AnsweredQuestions/sample.json data/sample'
         ' --rows "default, no passage score"',
+    ),
+    Command(
+        "pull", "have Ollama download a model, with progress",
+        (
+            _setting("model", is_positional=True), _setting("ollama_host"),
+            Option("quiet", "flag", "no progress"),
+        ),
+        example="pull qwen3:0.6b",
     ),
     Command(
         "corpus", "download a reference corpus: vllm 0.10.1, numpy or sqlalchemy",

@@ -17,6 +17,7 @@ from ragmachine.settings import load_settings
 
 if TYPE_CHECKING:
     from ragmachine.index.embed import DenseReport
+    from ragmachine.index.enrich import EnrichReport
     from ragmachine.pipeline import RagPipeline
 
 
@@ -31,6 +32,7 @@ class Commands:
         *,
         target_dir: str | None = None,
         bonus: bool | None = None,
+        enrich: bool = False,
         force: bool = False,
         strict: bool = False,
         json: bool = False,
@@ -43,12 +45,26 @@ class Commands:
             report = pipeline.index(target_dir, force=force, strict=strict, on_file=advance)
         if not json:
             self._console.report(report, pipeline.settings.index_dir, is_quiet=quiet)
+        summaries = self._enrich(pipeline, quiet) if enrich else None
+        if summaries and not json:
+            self._console.summaries(summaries)
         vectors = self._embed(pipeline, quiet) if bonus else None
         if json:
-            made = {"vectors": vectors.to_json()} if vectors else {}
-            self._console.json(report.to_json() | made)
+            made = {"summaries": summaries, "vectors": vectors}
+            known = {name: one.to_json() for name, one in made.items() if one}
+            self._console.json(report.to_json() | known)
         elif vectors:
             self._console.vectors(vectors)
+
+    def _enrich(self, pipeline: RagPipeline, quiet: bool) -> EnrichReport | None:
+        """Have summaries written; where there is no model, say so: the index is there without."""
+        with self._console.progress("enriching", unit="texts", quiet=quiet) as advance:
+            step = _steps(advance)
+            report = pipeline.enrich(on_text=lambda now: step(now.done, now.total))
+        if not report.notice:
+            return report
+        self._notice(f"no {'more ' if report.summarised else ''}summaries: {report.notice}", quiet)
+        return report if report.summarised else None
 
     def _embed(self, pipeline: RagPipeline, quiet: bool) -> DenseReport | None:
         """Make the vectors; where there is no encoder, say so: the lexical index is there."""
@@ -203,6 +219,17 @@ class Commands:
         else:
             self._console.line(ablation.markdown(document))
             self._console.line("\n".join(f"saved in {path}" for path in paths))
+
+    def pull(self, *, quiet: bool = False, **settings: Any) -> None:
+        """Have Ollama download a model."""
+        from ragmachine.chat_wiring import pull_model
+        from ragmachine.render import PullReport
+
+        chosen = load_settings(settings)
+        with self._console.progress("pulling", unit="B", quiet=quiet) as advance:
+            report = PullReport(_steps(advance), lambda text: self._notice(text, quiet))
+            pull_model(chosen, on_progress=report.show)
+        self._console.line(f"Ollama has {chosen.model}")
 
     def corpus(self, *, name: str, directory: str, quiet: bool = False) -> None:
         """Download a reference corpus."""

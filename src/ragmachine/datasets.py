@@ -168,8 +168,11 @@ class _Journal:
         decisive = (
             settings.llm,
             settings.model,
+            settings.gguf,
             settings.context_chars,
             settings.max_new_tokens,
+            settings.strict,
+            settings.refuse_below,
             pipeline.opened_index().content_id,
         )
         inputs = hashlib.sha256(results_path.read_bytes() + repr(decisive).encode())

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragmachine.errors import UsageError
@@ -84,20 +86,27 @@ def embed(
     """
     from ragmachine.index.embed import embed_index
     from ragmachine.index.reader import open_index
+
+    started = time.monotonic()
+    index = open_index(store)
+    vectors = dense_store(store, settings)
+    encoder = _static(vectors, index, on_progress) if settings.encoder == _STATIC else None
+    report = embed_index(
+        vectors, index, encoder or make_encoder(settings, store),
+        order=support_last(index), on_progress=on_progress,
+    )  # fmt: skip
+    return replace(report, seconds=time.monotonic() - started)  # a distillation included
+
+
+def support_last(index: Index) -> list[int]:
+    """The chunks of an index, those of tests, examples and the like after all others."""
     from ragmachine.retrieval.priors import Role, role_of
 
-    index = open_index(store)
     is_support = [
         role_of(path, kind) == Role.SUPPORT
         for path, kind in zip(index.files, index.file_types, strict=True)
     ]
-    order = sorted(range(index.chunk_count), key=lambda n: is_support[index.file_of_chunk[n]])
-    vectors = dense_store(store, settings)
-    encoder = _static(vectors, index, on_progress) if settings.encoder == _STATIC else None
-    return embed_index(
-        vectors, index, encoder or make_encoder(settings, store),
-        order=order, on_progress=on_progress,
-    )  # fmt: skip
+    return sorted(range(index.chunk_count), key=lambda n: is_support[index.file_of_chunk[n]])
 
 
 def _static(

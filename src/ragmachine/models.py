@@ -50,7 +50,7 @@ class Hit:
         rank: from 1.
         score: positive, larger is better; comparable within one query only.
         stages: what each retrieval stage contributed to the score, by stage name.
-        terms: the indexed terms of the query that the chunk, its label or its path holds.
+        terms: the indexed terms of the query that the chunk, its label, path or summary holds.
     """
 
     rank: int
@@ -128,6 +128,29 @@ class SearchResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Grounds:
+    """How much of a question the corpus holds, as far as its words tell.
+
+    Attributes:
+        strength: 0 to 1: `coverage`, lowered where a name of the question is missing.
+        coverage: share of the question's weight that one of the best hits holds, 0 to 1.
+        missing: names in the question that nobody wrote, as the asker wrote them.
+    """
+
+    strength: float
+    coverage: float
+    missing: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The grounds as JSON, rounded."""
+        return {
+            "strength": round(self.strength, 4),
+            "coverage": round(self.coverage, 4),
+            "missing": list(self.missing),
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Citation:
     """A numbered pointer from an answer to the lines it rests on.
 
@@ -143,6 +166,11 @@ class Citation:
     first_line: int
     last_line: int
 
+    @property
+    def location(self) -> str:
+        """``path:first-last``, as in `Chunk`."""
+        return f"{self.file_path}:{self.first_line}-{self.last_line}"
+
     def to_json(self) -> dict[str, Any]:
         """The citation with the contract's names for offsets."""
         return {
@@ -152,6 +180,44 @@ class Citation:
             "last_character_index": self.end,
             "first_line": self.first_line,
             "last_line": self.last_line,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """A sentence of an answer, and whether the passages say so.
+
+    Attributes:
+        start, end: place of the sentence in the answer, in characters.
+        text: the sentence, its citations included.
+        is_supported: whether its numbers, names and quotations stand in the passages that it
+            cites, or in any where it cites none, and enough of its words stand together there.
+        score: weight of those of its words that stand together, as a share, 0 to 1.
+        reason: why it is not supported, else "".
+        citations: passages that it cites, in its order.
+        span: the smallest lines that hold what it says best; None where they hold nothing of it.
+    """
+
+    start: int
+    end: int
+    text: str
+    is_supported: bool
+    score: float
+    reason: str = ""
+    citations: tuple[int, ...] = ()
+    span: Citation | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The sentence, its offsets in the answer, the verdict, and the lines behind it."""
+        return {
+            "sentence": self.text,
+            "answer_start": self.start,
+            "answer_end": self.end,
+            "supported": self.is_supported,
+            "score": round(self.score, 4),
+            "reason": self.reason,
+            "citations": list(self.citations),
+            "span": self.span.to_json() if self.span else None,
         }
 
 
@@ -166,6 +232,8 @@ class Answer:
         citations: the passages cited, by number.
         notice: one line on a fall-back and its remedy, else "".
         answer_time_ms: wall time of generation in milliseconds, search excluded.
+        sentences: `text` cut into sentences, each checked; empty for a refusal.
+        grounds: what the search gave to answer from; None where nobody looked.
     """
 
     text: str
@@ -174,13 +242,23 @@ class Answer:
     citations: tuple[Citation, ...] = ()
     notice: str = ""
     answer_time_ms: float = 0.0
+    sentences: tuple[Support, ...] = ()
+    grounds: Grounds | None = None
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the answer is that nothing is known."""
+        return self.mode == "none"
 
     def to_json(self) -> dict[str, Any]:
-        """The search result's document plus the answer and its citations."""
+        """The search result's document plus the answer, its citations and its sentences."""
         document = self.result.to_json()
         document["answer"] = self.text
         document["answer_mode"] = self.mode
         document["citations"] = [citation.to_json() for citation in self.citations]
+        document["refused"] = self.is_refusal
+        document["grounds"] = self.grounds.to_json() if self.grounds else None
+        document["sentences"] = [sentence.to_json() for sentence in self.sentences]
         document["notice"] = self.notice or self.result.notice
         document["metrics"]["answer_time_ms"] = round(self.answer_time_ms, 3)
         return document

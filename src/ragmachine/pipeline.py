@@ -13,17 +13,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmachine.errors import ModelError, UsageError
+from ragmachine.generators import is_model_required
 from ragmachine.models import Answer, IndexReport, SearchResult
 from ragmachine.settings import MAX_K, Settings, check_value, load_settings
 
 if TYPE_CHECKING:
+    from ragmachine.answer_wiring import AnswerMemory
     from ragmachine.evaluation import EvaluationReport
     from ragmachine.generation.answerer import Answerer
     from ragmachine.index.embed import DenseProgress, DenseReport
+    from ragmachine.index.enrich import EnrichProgress, EnrichReport
     from ragmachine.index.reader import Index
     from ragmachine.index.request import Shape
     from ragmachine.index.store import IndexStore
-    from ragmachine.llm.ollama import OllamaChat
+    from ragmachine.llm.chat import ChatClient
     from ragmachine.retrieval.expand import SynonymExpander
     from ragmachine.retrieval.searcher import Searcher
 
@@ -51,9 +54,10 @@ class RagPipeline:
         self._opened: Searcher | None = None
         self._answering = ("", "")
         self._store: IndexStore | None = None
-        self._chat: OllamaChat | None = None
+        self._chat: ChatClient | None = None
         self._expander: SynonymExpander | None = None
         self._answerer: Answerer | None = None
+        self._memory: AnswerMemory | None = None
 
     @property
     def store(self) -> IndexStore:
@@ -67,18 +71,9 @@ class RagPipeline:
     @property
     def shape(self) -> Shape:
         """What the settings make of an index: pipelines of one shape can share it."""
-        from ragmachine.index.bm25 import Bm25
-        from ragmachine.index.request import Shape
+        from ragmachine.index_wiring import index_shape
 
-        settings = self.settings
-        return Shape(
-            max_chars=settings.max_chunk_size,
-            overlap_chars=settings.overlap,
-            chunker=settings.chunker,
-            has_context=settings.context,
-            has_table_rows=settings.table_rows,
-            bm25=Bm25(settings.bm25, settings.k1, settings.b),
-        )
+        return index_shape(self.settings)
 
     def index(
         self,
@@ -90,36 +85,32 @@ class RagPipeline:
     ) -> IndexReport:
         """Build the index of a folder, or bring it up to date.
 
+        Vectors and summaries that are known are taken over; `embed` and `enrich` make the others.
+
         Args:
             path: folder or file; by default the setting `target_dir`.
             force: read every file again.
             strict: fail on any file that is odd or unreadable; the old index then stays.
             on_file: called with the number of files just finished.
-        Vectors that were built before answer for the new index at once; `embed` makes those that
-        are missing.
-
         Raises: CorpusError, IndexationError, IndexBusyError, StorageError.
         """
-        from ragmachine.index.build import build_index
-        from ragmachine.index.request import BuildRequest, locate
+        from ragmachine.index_wiring import build
 
-        settings = self.settings
-        root, display_root = locate(path or settings.target_dir, settings.project_root)
-        request = BuildRequest(
-            root=root,
-            display_root=display_root,
-            shape=self.shape,
-            max_file_bytes=settings.max_file_bytes,
-            workers=settings.workers or os.cpu_count() or 1,
-            is_strict=strict,
-            is_forced=force,
-        )
-        report = build_index(self.store, request, on_file=on_file)
-        if not report.is_unchanged:
-            from ragmachine.dense_wiring import refresh
+        return build(self.store, self.settings, path, force=force, strict=strict, on_file=on_file)
 
-            refresh(self.store, settings)
-        return report
+    def enrich(self, *, on_text: Callable[[EnrichProgress], None] | None = None) -> EnrichReport:
+        """Have the model write a line about each chunk without one, and index the lines' words.
+
+        The index answers meanwhile. An interrupted run goes on where it stopped. A model that is
+        not there is no error: the report says so.
+
+        Args:
+            on_text: called before the first text and after each.
+        Raises: IndexMissingError, IndexBusyError, StorageError, and as `index`.
+        """
+        from ragmachine.index_wiring import enrich
+
+        return enrich(self.store, self.settings, on_text)
 
     def embed(self, *, on_progress: Callable[[DenseProgress], None] | None = None) -> DenseReport:
         """Make the vectors that the index lacks, for the strategies ``dense`` and ``hybrid``.
@@ -156,7 +147,7 @@ class RagPipeline:
         if not isinstance(query, str):
             raise UsageError(f"a query is text, not {type(query).__name__}")
         k = self._checked_k(k)
-        result = self._open().search(query, k, filter, is_explained=explain)
+        result = self.opened_searcher().search(query, k, filter, is_explained=explain)
         if self._expander and self._expander.failure and not result.notice:
             return replace(result, notice=f"no synonyms: {self._expander.failure}")
         return result
@@ -179,14 +170,21 @@ class RagPipeline:
         Raises: as `search`; ModelError where the setting `llm` insists on a model. Otherwise a
             model that fails is no error: the answer is then extractive.
         """
-        return self.answer_from(self.search(query, k, filter=filter), on_token=on_token)
+        if not (self.settings.answer_cache and self.use_cache):
+            return self.answer_from(self.search(query, k, filter=filter), on_token=on_token)
+        if self._memory is None:
+            from ragmachine.answer_wiring import AnswerMemory
+
+            self._memory = AnswerMemory(self, self._answers)
+        return self._memory.answer(query, self._checked_k(k), filter, on_token)
 
     def answer_from(
         self, result: SearchResult, *, on_token: Callable[[str], None] | None = None
     ) -> Answer:
         """Answer from hits that are at hand."""
         answer = self._answers().answer(result, on_token=on_token)
-        if self.settings.llm == "ollama" and answer.notice and answer.mode == "extractive":
+        is_quoted = answer.mode == "extractive" and answer.notice
+        if is_quoted and is_model_required(self.settings.llm):
             raise ModelError(answer.notice)  # asked for by name: nothing else will do
         return answer
 
@@ -259,25 +257,24 @@ class RagPipeline:
         )
 
     def flush(self) -> None:
-        """Write what the query cache learned; call after a batch."""
+        """Write what the query cache and the answer cache learned; call after a batch."""
         if self._opened:
             self._opened.cache.flush()
+        if self._memory:
+            self._memory.flush()
 
     def opened_index(self) -> Index:
         """The index that answers now, for readers such as previews.
 
         Raises: as `search`.
         """
-        return self._open().index
+        return self.opened_searcher().index
 
     def opened_searcher(self) -> Searcher:
         """What answers now, for measurements that look between the stages.
 
         Raises: as `search`.
         """
-        return self._open()
-
-    def _open(self) -> Searcher:
         answering = (self.store.require_current(), self._published_vectors())
         if self._opened is None or self._answering != answering:
             from ragmachine.wiring import open_searcher
@@ -314,7 +311,7 @@ class RagPipeline:
             raise ModelError("no model is set", remedy="leave out --llm extractive")
         return client.chat([Message("user", prompt)], max_tokens=60).text
 
-    def _client(self) -> OllamaChat | None:
+    def _client(self) -> ChatClient | None:
         if self._chat is None:
             from ragmachine.wiring import make_client
 
@@ -325,7 +322,7 @@ class RagPipeline:
         if self._answerer is None:
             from ragmachine.wiring import make_answerer
 
-            self._answerer = make_answerer(self.settings, self._client())
+            self._answerer = make_answerer(self.settings, self._client(), self.opened_searcher)
         return self._answerer
 
     def _checked_k(self, k: int | None) -> int:

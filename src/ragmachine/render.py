@@ -16,7 +16,9 @@ from ragmachine.models import Answer, Chunk, Hit, IndexReport, SearchResult
 
 if TYPE_CHECKING:
     from ragmachine.index.embed import DenseReport
+    from ragmachine.index.enrich import EnrichReport
     from ragmachine.index.tokens import Tokenizer
+    from ragmachine.llm.ollama_pull import PullProgress
 
 _PREVIEW_LINES = 2
 _PREVIEW_CHARS = 110
@@ -78,23 +80,20 @@ class Console:
             self.line("no hits")
 
     def answer(self, answer: Answer) -> None:
-        """The answer, unless it was streamed just so, and the lines behind it."""
+        """The answer, unless it was streamed just so, what is doubtful in it, and its sources."""
+        from ragmachine.answer_text import marked_text, sections
+
         if self._streamed.strip() != answer.text.strip():
             if self._streamed:
                 self.line("\n\nAfter checking:")
-            self.line(answer.text)
+            self._write(f"{marked_text(answer, _cleaned, self._doubtful)}\n")
         else:
             self.line()
-        if answer.citations:
-            self.line("\nCited:")
-            for citation in answer.citations:
-                place = f"{citation.file_path}:{citation.first_line}-{citation.last_line}"
-                link = self._link(clean(place), citation.file_path)
-                self._write(f"  [{citation.number}] {link}\n")
-        elif answer.result.hits:
-            self.line("\nRead:")
-            for hit in answer.result.hits[:5]:
-                self._write(f"  {self._place(hit.chunk)}\n")
+        for heading, rows in sections(answer):
+            self.line(f"\n{heading}")
+            for row in rows:
+                place = self._link(clean(row.place), row.file_path) if row.place else ""
+                self._write(f"  {clean(row.before)}{place}{clean(row.after)}\n")
 
     def stream(self) -> Callable[[str], None] | None:
         """A receiver of the model's text on a terminal; None where output is not watched."""
@@ -129,6 +128,15 @@ class Console:
         more = len(report.problems) - _MAX_PROBLEMS_SHOWN
         if more > 0:
             self.notice(f"warning: and {more} more, in the manifest")
+
+    def summaries(self, report: EnrichReport) -> None:
+        """What an enriching run did, and what it cost."""
+        failed = f", {report.failed:,} asked for in vain" if report.failed else ""
+        self.line(
+            f"summaries of {report.summarised:,} of {report.chunks:,} chunks: {report.asked:,}"
+            f" written in {report.seconds:.1f} s by {report.model}{failed}; about"
+            f" {report.tokens_in:,} tokens read and {report.tokens_out:,} written"
+        )
 
     def vectors(self, report: DenseReport) -> None:
         """What an embedding run did."""
@@ -167,9 +175,43 @@ class Console:
     def _dim(self, text: str) -> str:
         return f"\x1b[2m{text}\x1b[0m" if self.has_colour else text
 
+    def _doubtful(self, text: str) -> str:
+        """An unsupported sentence: yellow on a terminal that has colours."""
+        text = _cleaned(text)
+        return f"\x1b[33m? {text}\x1b[0m" if self.has_colour else f"(?) {text}"
+
     @staticmethod
     def _mark(text: str) -> str:
         return f"\x1b[1;33m{text}\x1b[0m"
+
+
+class PullReport:
+    """A download's progress: for a bar on a terminal, elsewhere a line a step and a tenth.
+
+    Args:
+        step: moves the bar, given bytes done and in all.
+        say: shows a line.
+    """
+
+    def __init__(self, step: Callable[[int, int], None], say: Callable[[str], None]) -> None:
+        self._step = step
+        self._say = say
+        self._has_bar = sys.stderr.isatty()
+        self._status = ""
+        self._tenths = 0
+
+    def show(self, now: PullProgress) -> None:
+        """Take the next report."""
+        if self._has_bar:
+            return self._step(now.done_bytes, now.total_bytes)
+        tenths = 10 * now.done_bytes // max(now.total_bytes, 1)
+        if tenths > self._tenths:
+            self._tenths = tenths
+            self._say(f"{tenths * 10} % of {now.total_bytes / 1e6:,.0f} MB")
+        if now.status != self._status:
+            self._status = now.status
+            self._say(now.status)
+        return None
 
 
 def explained_plan(plan: dict[str, Any]) -> list[str]:
@@ -183,6 +225,10 @@ def explained_plan(plan: dict[str, Any]) -> list[str]:
         if shown:
             lines.append(clean(f"{name}: {shown}"))
     return lines
+
+
+def _cleaned(text: str) -> str:
+    return clean(text, keep_newlines=True)
 
 
 def _brackets(text: str) -> str:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import dataclasses
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ragmachine.errors import UsageError
+from ragmachine.generators import check_keep_alive, parse_generators
 
 ENV_PREFIX = "RAG_"
 CONFIG_FILE = "ragmachine.toml"
@@ -24,10 +25,10 @@ DEFAULT_CORPUS = "data/raw/vllm-0.10.1"
 
 
 def _knob(default: Any, text: str, *, low: float | None = None, high: float | None = None,
-          choices: tuple[str, ...] = ()) -> Any:  # fmt: skip
-    return dataclasses.field(
-        default=default, metadata={"text": text, "low": low, "high": high, "choices": choices}
-    )
+          choices: tuple[str, ...] = (),
+          check: Callable[[str], object] | None = None) -> Any:  # fmt: skip
+    known = {"text": text, "low": low, "high": high, "choices": choices, "check": check}
+    return dataclasses.field(default=default, metadata=known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +130,24 @@ class Settings:
         0.5, "weight of the second reading; the first has what is left", low=0, high=1
     )
     cache_entries: int = _knob(1000, "queries kept in the query cache; 0 keeps none", low=0)
-    llm: str = _knob("auto", "who writes answers", choices=("auto", "ollama", "extractive"))
-    model: str = _knob("qwen3:0.6b", "model asked through Ollama")
+    llm: str = _knob(
+        "auto", "who writes answers: auto, or ollama, openai, local, extractive in order",
+        check=parse_generators,
+    )  # fmt: skip
+    model: str = _knob("qwen3:0.6b", "model asked through Ollama, or through an endpoint")
+    gguf: str = _knob("", "file of the local model; empty is SmolLM2-135M, if it is installed")
+    llm_threads: int = _knob(0, "threads of the local model; 0 is one a core", low=0, high=256)
+    keep_alive: str = _knob(
+        "10m", "how long Ollama keeps the model in memory", check=check_keep_alive
+    )
     ollama_host: str = _knob("", "Ollama's address; empty is OLLAMA_HOST or the local default")
     llm_timeout_s: float = _knob(120.0, "longest silence of the model", low=0.1, high=3600)
     max_new_tokens: int = _knob(400, "longest answer of the model, in tokens", low=1, high=32_768)
     context_chars: int = _knob(8000, "passages shown to the model", low=200, high=1_000_000)
+    strict: bool = _knob(False, "leave out sentences that the passages do not support")
+    refuse_below: float = _knob(
+        0.15, "answer \"I don't know\" where less of a question is found; 0 never", low=0, high=1
+    )
     answer_cache: bool = _knob(False, "give a model's answer again when the same is asked")
     answer_cache_threshold: float = _knob(
         0.7, "least cosine of two questions that may share an answer", low=0.01, high=1
@@ -159,6 +172,8 @@ def check_value(name: str, value: Any) -> Any:
         raise UsageError(f"{name} must be {_KINDS[kind]}, not {value!r}")
     known = FIELDS[name].metadata
     low, high, choices = known["low"], known["high"], known["choices"]
+    if known["check"]:
+        known["check"](value)
     if choices and value not in choices:
         raise UsageError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
     if (low is not None and value < low) or (high is not None and value > high):

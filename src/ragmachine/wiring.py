@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from ragmachine.generation.answerer import Answerer
     from ragmachine.index.reader import Index
     from ragmachine.index.store import IndexStore
-    from ragmachine.llm.ollama import OllamaChat
+    from ragmachine.llm.chat import ChatClient
+    from ragmachine.models import Grounds, SearchResult
     from ragmachine.retrieval.expand import SynonymExpander
     from ragmachine.retrieval.lexical import LexicalWeights
     from ragmachine.retrieval.options import SearchOptions
@@ -166,7 +167,8 @@ def _reranking(settings: Settings) -> list[object]:
     """What decides a reranking; nothing where there is none."""
     if settings.rerank == "none":
         return []
-    judge = settings.rerank_model if settings.rerank == "cross" else settings.model
+    asked = (settings.llm, settings.model, settings.gguf)
+    judge = settings.rerank_model if settings.rerank == "cross" else asked
     return [settings.rerank, judge, _budget_ms(settings), settings.rerank_weight]
 
 
@@ -184,14 +186,9 @@ def make_reranker(settings: Settings) -> Reranker:
     from ragmachine.retrieval.rerank import CrossEncoderReranker
 
     if settings.rerank == "llm":
-        from ragmachine.llm.ollama import OllamaChat
         from ragmachine.retrieval.listwise import ListwiseReranker
 
-        return ListwiseReranker(
-            OllamaChat(
-                settings.model, settings.ollama_host or None, timeout_s=settings.llm_timeout_s
-            )
-        )
+        return ListwiseReranker(make_chat(settings))
     if not settings.rerank_model:
         raise UsageError(
             "no cross-encoder is named",
@@ -203,15 +200,16 @@ def make_reranker(settings: Settings) -> Reranker:
     return CrossEncoderReranker(OnnxCrossEncoder.from_folder(folder))
 
 
-def make_client(settings: Settings) -> OllamaChat | None:
-    """The model's client; None where no model is to be asked."""
-    if settings.llm == "extractive":
-        return None
-    from ragmachine.llm.ollama import OllamaChat
+def make_client(settings: Settings) -> ChatClient | None:
+    """The generators that write answers, as one; None where no model is to be asked."""
+    return None if settings.llm == "extractive" else make_chat(settings)
 
-    return OllamaChat(
-        settings.model, settings.ollama_host or None, timeout_s=settings.llm_timeout_s
-    )
+
+def make_chat(settings: Settings) -> ChatClient:
+    """The generators that the settings name, as one; see `make_chain`."""
+    from ragmachine.chat_wiring import make_chain
+
+    return make_chain(settings)
 
 
 def make_expander(
@@ -225,10 +223,27 @@ def make_expander(
     )
 
 
-def make_answerer(settings: Settings, client: OllamaChat | None) -> Answerer:
-    """Writes answers with the model, or without one."""
+def make_answerer(
+    settings: Settings, client: ChatClient | None, searcher: Callable[[], Searcher]
+) -> Answerer:
+    """Writes answers with the model, or without one.
+
+    Args:
+        settings: how long, how strict, and from which grounds on.
+        client: the model; None for none.
+        searcher: what answers now; tells what words are worth, and what grounds a search gives.
+    """
     from ragmachine.generation.answerer import Answerer
     from ragmachine.index.tokens import Tokenizer
+    from ragmachine.retrieval.assess import inverse_frequencies
+    from ragmachine.retrieval.grounds import grounds_of
+
+    def assess(result: SearchResult) -> Grounds:
+        now = searcher()
+        has_vectors = result.strategy in (DENSE, "hybrid")
+        return grounds_of(
+            result.query, result.hits, now.reader, now.index, is_by_meaning=has_vectors
+        )
 
     tokenizer = Tokenizer()
     return Answerer(
@@ -237,4 +252,8 @@ def make_answerer(settings: Settings, client: OllamaChat | None) -> Answerer:
         max_tokens=settings.max_new_tokens,
         terms=tokenizer.terms,
         asked=tokenizer.query_terms,
+        weigh=lambda terms: inverse_frequencies(searcher().index, terms),
+        assess=assess,
+        refuse_below=settings.refuse_below,
+        is_strict=settings.strict,
     )

@@ -25,6 +25,7 @@ LADDER_ROWS = [row for row in ROWS if row.group == LADDER]
 ELSEWHERE = {
     "project_root", "index_dir", "target_dir", "max_file_bytes", "workers", "k", "candidates",
     "expand_weight", "synonyms_file", "cache_entries", "llm", "model", "ollama_host",
+    "gguf", "llm_threads", "keep_alive", "strict", "refuse_below",
     "llm_timeout_s", "max_new_tokens", "context_chars", "rerank", "rerank_model", "rerank_top",
     "rerank_budget_ms", "rerank_weight", "answer_cache", "answer_cache_threshold", "strategy",
     "encoder", "encoder_threads", "dense_candidates", "dense_weight", "fusion", "vector_index",

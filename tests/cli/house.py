@@ -97,7 +97,8 @@ class House:
     @property
     def shelter(self) -> dict[str, str]:
         """Variables that keep this machine's config file and models out."""
-        return {"XDG_CONFIG_HOME": str(self.root / "no-config"), "OLLAMA_HOST": "127.0.0.1:9"}
+        nowhere = {"OLLAMA_HOST": "127.0.0.1:9", "OPENAI_BASE_URL": "", "OPENAI_API_KEY": ""}
+        return {"XDG_CONFIG_HOME": str(self.root / "no-config"), **nowhere}
 
     @property
     def environment(self) -> dict[str, str]:

@@ -115,7 +115,7 @@ def surroundings() -> Iterator[Row]:
     yield refused("variable-k", "search cache", "RAG_K = 'ten' is refused", RAG_K="ten")
     yield refused("variable-k-zero", "search cache", "k must be at least 1, not 0", RAG_K="0")
     yield refused("variable-k-empty", "search cache", "RAG_K = '' is refused", RAG_K="")
-    yield refused("variable-llm", "answer q", "llm must be one of auto", RAG_LLM="gpt")
+    yield refused("variable-llm", "answer q", "llm must be auto, or one or more of", RAG_LLM="gpt")
     yield refused("variable-long", "search cache", "RAG_KKK", RAG_KKK="x" * 100_000)
     for name, seen in {
         "true": "k = True is refused", "misspelt": "did you mean overlap?",
@@ -131,7 +131,7 @@ def surroundings() -> Iterator[Row]:
         yield works(f"bonus-{name}", f"{command} --bonus y", "corpus/", "the search is lexical")
         yield works(f"bonus-quiet-{name}", f"{command} --bonus y --quiet", "corpus/")
         yield works(f"bonus-n-{name}", f"{command} --bonus n", "corpus/")
-    yield works("bonus-index", "index --target_dir @root/corpus --bonus y", "3 files", "dense")
+    yield works("bonus-index", "index --target_dir @root/corpus --bonus y", "vectors of")
     yield works("no-server", "answer 'What evicts blocks?'", "Cited:", "no Ollama server answers")
     yield works("no-words", "search '' --k 10", "no hits", "the query is empty")
     yield works(

@@ -80,7 +80,9 @@ def numbers() -> Iterator[Row]:
     yield refused("timeout", "answer q --llm_timeout_s soon", "must be a number, not 'soon'")
     yield refused("port", "serve --port 65536", "--port must be at most 65535, not 65536")
     yield refused("length", "evaluate a b --max_context_length 0", "must be at least 1, not 0")
-    yield refused("llm", "answer q --llm gpt", "one of auto, ollama, extractive, not 'gpt'")
+    yield refused("llm", "answer q --llm gpt", "ollama, openai, local, extractive, not 'gpt'")
+    yield refused("llm-order", "answer q --llm extractive,local", "names local after extractive")
+    yield refused("keep-alive", "answer q --keep_alive soon", "must be a duration, not 'soon'")
 
 
 def spellings() -> Iterator[Row]:
@@ -96,7 +98,7 @@ def spellings() -> Iterator[Row]:
         ("index", "bonus", "maybe", "", 2, "bonus takes y or n, not 'maybe'"),
         *(("search", name, "", "", 0, "the query is empty") for name in ("query", "question")),
         ("search", "k", "0", "cache", 2, "k must be at least 1"),
-        ("search", "bonus", "y", "cache", 0, "dense vectors are not part"),
+        ("search", "bonus", "y", "cache", 0, "no vectors were built"),
         ("search_dataset", "dataset_path", lost, "", 1, missing),
         ("search_dataset", "k", "0", docs, 2, "k must be at least 1"),
         ("search_dataset", "save_directory", "@root/sets", docs, 1, save_error),
@@ -128,7 +130,7 @@ def positions() -> Iterator[Row]:
     docs, results = "@root/sets/docs.json", "@root/results/docs.json"
     recall = "Recall@1 = "
     yield works("at-index", "index 500 @root/corpus n", "3 files")
-    yield works("at-index-bonus", "index 500 @root/corpus y", "3 files", "dense vectors")
+    yield works("at-index-bonus", "index 500 @root/corpus y", "vectors of 9 chunks")
     yield refused("at-index-fourth", "index 500 @root/corpus n more", "what to do with 'more'")
     yield refused("at-index-folder-first", "index @root/corpus", "must be a whole number")
     yield works("at-search", "search calibration 1", "  1  ")

@@ -18,7 +18,10 @@ CHUNK = {
     "label": str,
     "score": float,
 }
-ANSWER = {"answer", "citations"}
+ANSWER = {"answer", "citations", "refused", "grounds", "sentences"}
+SENTENCE = {
+    "sentence", "answer_start", "answer_end", "supported", "score", "reason", "citations", "span",
+}  # fmt: skip
 
 
 def check_chunks(document: dict[str, Any], program: Program) -> None:
@@ -69,6 +72,44 @@ def test_an_answer_gives_the_search_and_its_citations(program: Program) -> None:
         start, end = citation["first_character_index"], citation["last_character_index"]
         assert path.read_text(encoding="utf-8")[start:end].strip()
         assert 1 <= citation["first_line"] <= citation["last_line"]
+
+
+def test_an_answer_gives_the_lines_behind_each_sentence(program: Program) -> None:
+    """Where each stands in the answer, the verdict, and the exact lines in their file."""
+    document = program.run(
+        "answer", "What evicts blocks?", "--json", "--llm", "extractive"
+    ).document()
+    assert document["refused"] is False
+    assert 0 < document["grounds"]["strength"] <= document["grounds"]["coverage"] <= 1
+    assert document["sentences"]
+    for sentence in document["sentences"]:
+        assert sentence.keys() == SENTENCE
+        start, end = sentence["answer_start"], sentence["answer_end"]
+        assert document["answer"][start:end] == sentence["sentence"]
+        assert (sentence["supported"], sentence["reason"]) == (True, "")
+        span = sentence["span"]
+        text = (program.house.root / span["file_path"]).read_text(encoding="utf-8")
+        lines = text.splitlines()[span["first_line"] - 1 : span["last_line"]]
+        first, last = span["first_character_index"], span["last_character_index"]
+        assert text[first:last] == "\n".join(lines)
+
+
+def test_a_refusal_is_a_document_too(program: Program) -> None:
+    """It says so, what is missing, and what was nearest."""
+    outcome = program.run("answer", "Does evict know max_moons?", "--json", "--llm", "extractive")
+    document = outcome.document()
+    assert document["refused"] is True
+    assert document["grounds"]["missing"] == ["max_moons"]
+    assert document["answer"].startswith("I don't know: no passage found mentions max_moons.")
+    assert document["retrieved_chunks"]
+    assert (document["sentences"], document["citations"]) == ([], [])
+
+
+def test_an_answer_may_be_asked_for_all_the_same(program: Program) -> None:
+    """With the threshold that the notice names."""
+    words = ["answer", "Does evict know max_moons?", "--json", "--llm", "extractive"]
+    assert "--refuse_below 0" in program.run(*words).err
+    assert program.run(*words, "--refuse_below", "0", "--strict").document()["refused"] is False
 
 
 @pytest.mark.parametrize(

@@ -90,9 +90,12 @@ def test_an_unknown_flag_is_refused_before_any_work(
 
 
 def test_the_notice_about_dense_vectors_comes_once(program: Program) -> None:
-    """One line on stderr, however many words the query has."""
+    """One line on stderr, however many words the query has; it says what to type."""
     outcome = program.run("search", "cache scheduler calibration", "--bonus", "y")
-    assert outcome.err == "dense vectors are not part of this version: the search is lexical\n"
+    assert outcome.err == (
+        "no vectors were built for this index: the search is lexical;"
+        " build them: `ragmachine index --bonus y`\n"
+    )
 
 
 def test_a_refused_search_dataset_leaves_the_dataset_as_it_was(program: Program) -> None:

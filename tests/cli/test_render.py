@@ -9,7 +9,7 @@ import pytest
 from house import Program
 
 from ragmachine.index.tokens import Tokenizer
-from ragmachine.models import Answer, Chunk, Citation, Hit, SearchResult
+from ragmachine.models import Answer, Chunk, Citation, Hit, SearchResult, Support
 from ragmachine.render import Console, clean, preview
 
 
@@ -173,3 +173,99 @@ def test_a_cited_file_name_cannot_command_the_terminal(screen: Screen) -> None:
     evil = Citation(1, "docs/\x1b[31m.md", 0, 5, 1, 1)
     Console(screen).answer(Answer(answer.text, answer.mode, answer.result, (evil,)))
     assert "\x1b" not in screen.getvalue()
+
+
+def checked(*sentences: tuple[str, str], span: Citation | None = None) -> Answer:
+    """An answer of these sentences, each with the reason why it is not supported, or ""."""
+    supports: list[Support] = []
+    for text, reason in sentences:
+        start = supports[-1].end + 1 if supports else 0
+        supports.append(
+            Support(start, start + len(text), text, not reason, 0.5, reason, (1,), span)
+        )
+    answer = answer_of(" ".join(text for text, _ in sentences))
+    return Answer(
+        answer.text, answer.mode, answer.result, answer.citations, sentences=tuple(supports)
+    )
+
+
+DOUBTED = (("It is small [1].", ""), ("It is 7 m high [1].", "not found in [1]: 7"))
+
+
+def test_an_unsupported_sentence_is_marked_in_text() -> None:
+    """A mark before it and the reason below; the rest is as it was, before the sources."""
+    out = io.StringIO()
+    Console(out).answer(checked(*DOUBTED))
+    assert out.getvalue() == (
+        "It is small [1]. (?) It is 7 m high [1].\n"
+        "\nNot supported by the passages:\n"
+        "  ? It is 7 m high [1].: not found in [1]: 7\n"
+        "\nCited:\n  [1] docs/a.md:3-4\n"
+    )
+
+
+def test_an_unsupported_sentence_is_yellow_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where colours are welcome."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    screen = Screen()
+    Console(screen).answer(checked(*DOUBTED))
+    assert screen.getvalue().startswith("It is small [1]. \x1b[33m? It is 7 m high [1].\x1b[0m\n")
+
+
+def test_an_answer_of_supported_sentences_is_plain() -> None:
+    """Nothing is said of what is in order."""
+    out = io.StringIO()
+    Console(out).answer(checked(("It is small [1].", ""), ("So it is [1].", "")))
+    assert out.getvalue() == "It is small [1]. So it is [1].\n\nCited:\n  [1] docs/a.md:3-4\n"
+
+
+def test_doubts_follow_what_was_streamed(screen: Screen) -> None:
+    """The text is not repeated for the sake of a mark."""
+    console = Console(screen)
+    show = console.stream()
+    assert show is not None
+    answer = checked(*DOUBTED)
+    show(answer.text)
+    console.answer(answer)
+    assert screen.getvalue().count("It is small") == 1
+    assert "  ? It is 7 m high [1].: not found in [1]: 7\n" in screen.getvalue()
+
+
+def test_the_same_doubt_is_told_once() -> None:
+    """Small models repeat themselves."""
+    out = io.StringIO()
+    Console(out).answer(checked(*[("Moons.", "not found in [1]: moons")] * 3))
+    assert out.getvalue().count("not found") == 1
+    assert out.getvalue().count("(?) Moons.") == 3
+
+
+def test_a_source_names_the_lines_that_support() -> None:
+    """Where they are fewer than those cited."""
+    for span, shown in (
+        (Citation(1, "docs/a.md", 0, 9, 3, 3), "  [1] docs/a.md:3-4  line 3\n"),
+        (Citation(1, "docs/a.md", 0, 19, 3, 4), "  [1] docs/a.md:3-4\n"),
+        (Citation(2, "docs/b.md", 0, 9, 3, 3), "  [1] docs/a.md:3-4\n"),
+    ):
+        out = io.StringIO()
+        Console(out).answer(checked(("It is small [1].", ""), span=span))
+        assert out.getvalue().endswith(shown)
+
+
+def test_a_refusal_names_the_nearest_passages(screen: Screen) -> None:
+    """Five at most."""
+    hit = answer_of("").result.hits[0]
+    result = SearchResult("How big is it?", "lexical", (hit,) * 7, 7, 0.5)
+    Console(screen).answer(Answer("I don't know: so.", "none", result))
+    assert screen.getvalue() == (
+        "I don't know: so.\n\nNearest passages:\n" + "  docs/a.md:1-1\n" * 5
+    )
+
+
+def test_a_marked_sentence_cannot_command_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a model wrote is cleaned, marked or not, also where the reason repeats it."""
+    monkeypatch.setenv("TERM", "xterm")
+    screen = Screen()
+    Console(screen).answer(checked(("So \x1b[2J.", ""), ("Or \x1b[2J.", "not found: \x1b[2J")))
+    assert "\x1b[2J" not in screen.getvalue()
+    assert screen.getvalue().count("\ufffd[2J") == 4

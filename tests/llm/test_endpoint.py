@@ -1,11 +1,11 @@
-"""Reading OLLAMA_HOST."""
+"""Reading OLLAMA_HOST and OPENAI_BASE_URL."""
 
 from __future__ import annotations
 
 import pytest
 
 from ragmachine.llm.chat import ModelUnavailableError
-from ragmachine.llm.endpoint import parse_host
+from ragmachine.llm.endpoint import parse_base_url, parse_host
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,26 @@ def test_not_a_host(written):
 def test_loopback(written, expected):
     """Only this machine counts as loopback."""
     assert parse_host(written).is_loopback is expected
+
+
+@pytest.mark.parametrize(
+    ("written", "url"),
+    [
+        pytest.param("http://127.0.0.1:8080/v1/", "http://127.0.0.1:8080/v1", id="usual"),
+        pytest.param("https://host/api/v1", "https://host:443/api/v1", id="port of its scheme"),
+        pytest.param("0.0.0.0:8080", "http://127.0.0.1:8080", id="bind address"),
+        pytest.param("box", "http://box:80", id="name only"),
+    ],
+)
+def test_parse_base_url(written, url):
+    """As people write OPENAI_BASE_URL."""
+    assert parse_base_url(written).url == url
+
+
+@pytest.mark.parametrize("written", [None, "", "http://box:x", "ftp://box", "http://me:secret@box"])
+def test_not_a_base_url(written):
+    """Refused without being shown, since a password may stand in it."""
+    with pytest.raises(ModelUnavailableError) as caught:
+        parse_base_url(written)
+    assert "OPENAI_BASE_URL" in str(caught.value)
+    assert "secret" not in str(caught.value)

@@ -12,7 +12,7 @@ import pytest
 
 from ragmachine.errors import ModelError
 from ragmachine.llm.chat import Message, ModelUnavailableError
-from ragmachine.llm.ollama import OllamaChat, estimate_context_tokens
+from ragmachine.llm.ollama import OllamaChat
 
 QUESTION = [Message("system", "Answer shortly."), Message("user", "What is six times seven?")]
 
@@ -59,25 +59,62 @@ def test_request_body(server):
 
 
 @pytest.mark.parametrize(
-    ("content", "max_tokens", "expected"),
+    ("keep_alive", "sent"),
+    [("10m", "10m"), ("-1", -1.0), ("0", 0.0), ("1h30m", "1h30m")],
+)
+def test_a_bare_number_is_sent_as_one(server, keep_alive, sent):
+    """As text it would be a duration without its unit, which the server refuses."""
+    client(server, keep_alive=keep_alive).chat(QUESTION, max_tokens=5)
+    assert server.requests[0]["keep_alive"] == sent
+
+
+@pytest.mark.parametrize("is_streamed", [False, True], ids=["whole", "streamed"])
+def test_a_dropped_connection_is_tried_once_more(server, is_streamed):
+    """One hang-up is mended; two are an error."""
+    on_token = (lambda _: None) if is_streamed else None
+    server.drops = 1
+    assert client(server).chat(QUESTION, max_tokens=5, on_token=on_token).text == "Forty-two [1]."
+    server.drops = 2
+    with pytest.raises(ModelError, match="broke off"):
+        client(server).chat(QUESTION, max_tokens=5, on_token=on_token)
+    assert len(server.requests) == 4
+
+
+@pytest.mark.parametrize(
+    ("pieces", "requests"),
     [
-        pytest.param("x" * 300, 100, 1024, id="short prompt takes one step"),
-        pytest.param("x" * 3000, 8, 1024, id="exactly one step"),
-        pytest.param("x" * 3003, 8, 2048, id="one token more takes two"),
-        pytest.param("中" * 1100, 8, 2048, id="a CJK character is a token of its own"),
+        pytest.param(["Forty", "-two"], 1, id="something was shown"),
+        pytest.param(["<think>", "hm"], 2, id="nothing was shown"),
     ],
 )
-def test_context_estimate(content, max_tokens, expected):
-    """Chars / 3 + 16 per message + max_tokens, rounded up to 1,024."""
-    assert estimate_context_tokens([Message("user", content)], max_tokens) == expected
+def test_a_broken_stream_is_tried_again_only_unseen(server, pieces, requests):
+    """What was shown cannot be taken back."""
+    server.mode, server.pieces = "broken", pieces
+    with pytest.raises(ModelError, match="broke off"):
+        client(server).chat(QUESTION, max_tokens=5, on_token=lambda _: None)
+    assert len(server.requests) == requests
 
 
-def test_context_never_shrinks(server):
-    """A later short prompt keeps the large window, so that the server need not reload the model."""
-    chat = client(server)
-    chat.chat([Message("user", "x" * 9000)], max_tokens=10)
-    chat.chat(QUESTION, max_tokens=10)
-    assert [request["options"]["num_ctx"] for request in server.requests] == [3072, 3072]
+@pytest.mark.parametrize(
+    "error",
+    [
+        "model requires more system memory (5.6 GiB) than is available (3.2 GiB)",
+        "CUDA error: out of memory",
+        "llama runner process has terminated: signal: killed",
+    ],
+)
+def test_a_model_that_does_not_fit(server, error):
+    """The server's ways to say so are one error, and asking again soon is known to be vain."""
+    server.mode, server.error = "refuse", error
+    with pytest.raises(ModelUnavailableError, match="does not fit into the memory") as caught:
+        client(server).chat(QUESTION, max_tokens=5)
+    assert "--model" in caught.value.remedy
+
+
+def test_a_lone_surrogate_is_sent_as_a_question_mark(server):
+    """JSON in UTF-8 cannot hold it."""
+    client(server).chat([Message("user", "a\udcffb")], max_tokens=5)
+    assert server.requests[0]["messages"][0]["content"] == "a?b"
 
 
 def test_no_server_is_quick_and_says_what_to_type():
@@ -88,7 +125,9 @@ def test_no_server_is_quick_and_says_what_to_type():
         OllamaChat("tiny:1b", host=f"127.0.0.1:{port}").chat(QUESTION, max_tokens=5)
     assert time.perf_counter() - started < 0.5
     assert caught.value.message == f"no Ollama server answers at http://127.0.0.1:{port}"
-    assert caught.value.remedy == "start it with `ollama serve`, then type `ollama pull tiny:1b`"
+    assert (
+        caught.value.remedy == "start it with `ollama serve`, then type `ragmachine pull tiny:1b`"
+    )
 
 
 def test_no_server_never_imports_the_client():
@@ -131,7 +170,7 @@ def test_missing_model(server, is_streamed):
         client(server).chat(
             QUESTION, max_tokens=5, on_token=(lambda _: None) if is_streamed else None
         )
-    assert caught.value.remedy == "type `ollama pull tiny:1b`"
+    assert caught.value.remedy == "type `ragmachine pull tiny:1b`"
 
 
 @pytest.mark.parametrize("is_streamed", [False, True], ids=["whole", "streamed"])
@@ -155,17 +194,10 @@ def test_malformed_answer(server, mode, is_streamed):
         )
 
 
-def test_stream_that_breaks_off(server):
-    """A stream without its closing part is an error, not a short answer."""
-    server.mode = "broken"
-    with pytest.raises(ModelError, match="broke off"):
-        client(server).chat(QUESTION, max_tokens=5, on_token=lambda _: None)
-
-
 def test_server_error_is_one_line(server):
     """The server's own words are shown, on one line."""
     server.mode = "refuse"
-    with pytest.raises(ModelError, match="refused: out of memory while loading"):
+    with pytest.raises(ModelError, match="refused: unknown tensor in layer 3"):
         client(server).chat(QUESTION, max_tokens=5)
 
 
@@ -194,6 +226,14 @@ def test_empty_answer(server, pieces):
     with pytest.raises(ModelError, match="empty answer") as caught:
         client(server).chat(QUESTION, max_tokens=5)
     assert caught.value.remedy
+
+
+def test_an_answer_cut_before_it_began(server):
+    """The model thought until its tokens were used up: the error says so."""
+    server.pieces, server.done_reason = ["<think>Hm. Six sevens"], "length"
+    with pytest.raises(ModelError, match="stopped before it said anything") as caught:
+        client(server).chat(QUESTION, max_tokens=5)
+    assert "--max_new_tokens" in caught.value.remedy
 
 
 def test_cut_answer_ends_with_a_sentence(server):

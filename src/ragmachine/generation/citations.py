@@ -1,9 +1,9 @@
-"""Reads ``[n]`` in a model's answer and ties each number to the passage it names."""
+"""Reads ``[n]`` in an answer and ties each number to the passage it names."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from ragmachine.models import Citation
 
@@ -13,9 +13,11 @@ from .stitch import Passage
 _CODE = r"(?P<code>```.*?(?:```|\Z)|``.+?``|`[^`\n]*`)"
 _GROUP = (
     r"(?P<space>[ \t]*)(?P<glued>(?<=\w))?"
-    r"\[\s*(?:(?:passages?|snippets?|sources?)\s+)?"
-    r"(?P<numbers>\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*)\s*\](?![(:\w])"
+    r"(?:\[|(?P<wide>【))\s*(?:(?:passages?|snippets?|sources?)\s+)?"
+    r"(?P<numbers>\d{1,4}(?:\s*(?:[,;&–-]|and)\s*\d{1,4})*)"
+    r"\s*(?(wide)(?:†[^】\n]*)?】|\](?![(:\w]))"
 )
+_AT_END = re.compile(r"(?:\A|[ \t])\[(\d{1,4})\]\s*\Z")
 _RANGE = re.compile(r"(\d+)(?:\s*[–-]\s*(\d+))?")
 _CITED = re.compile(f"{_CODE}|{_GROUP}", re.DOTALL | re.IGNORECASE)
 
@@ -23,8 +25,9 @@ _CITED = re.compile(f"{_CODE}|{_GROUP}", re.DOTALL | re.IGNORECASE)
 def read_citations(text: str, numbers: Iterable[int]) -> tuple[str, tuple[int, ...]]:
     """Drop numbers that name no passage, and list those that do.
 
-    ``[1, 2]``, ``[1-2]`` and ``[1][2]`` all cite two passages. An unknown number glued to a word,
-    as in ``shape[0]``, is taken for code and left as it is.
+    ``[1, 2]``, ``[1-2]``, ``[1][2]`` and ``【1】【2】`` all cite two passages; all are written as
+    ``[1, 2]`` or ``[1]``. An unknown number glued to a word, as in ``shape[0]``, is taken for code
+    and left as it is.
 
     Args:
         text: a model's answer.
@@ -44,6 +47,28 @@ def read_citations(text: str, numbers: Iterable[int]) -> tuple[str, tuple[int, .
         return f"{match['space']}[{', '.join(map(str, dict.fromkeys(kept)))}]"
 
     return _CITED.sub(rewrite, text).strip(), tuple(sorted(cited))
+
+
+def numbers_in(text: str, known: Container[int]) -> tuple[int, ...]:
+    """The known passages that a text cites, each once, in its order."""
+    groups = (match["numbers"] for match in _CITED.finditer(text) if match["code"] is None)
+    return tuple(dict.fromkeys(n for group in groups for n in _expand(group) if n in known))
+
+
+def last_number(text: str) -> tuple[str, int | None]:
+    """A text without the ``[n]`` at its end, which every quotation has, and that number."""
+    match = _AT_END.search(text)
+    return (text[: match.start()], int(match[1])) if match else (text, None)
+
+
+def without_citations(text: str, known: Container[int]) -> str:
+    """The text without its citations of known passages; code stays as it is."""
+
+    def rest(match: re.Match[str]) -> str:
+        is_citation = match["code"] is None and any(n in known for n in _expand(match["numbers"]))
+        return "" if is_citation else match[0]
+
+    return _CITED.sub(rest, text)
 
 
 def _expand(numbers: str) -> list[int]:

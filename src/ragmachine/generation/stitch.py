@@ -13,7 +13,10 @@ from ragmachine.models import Chunk, Hit
 
 _SHORTEST_CUT_CHARS = 80  # less than a line or two tells nothing and costs a header
 _LINE_END = re.compile(r"\r\n|\n|\r")
-_PLANTED_HEADER = re.compile(r"^--- Snippet from ", re.MULTILINE)
+# Lines that could be taken for a header or for the line below it, however they are ended.
+_LINE_START = r"(?:^|(?<=[\r\v\f\x1c-\x1e\x85\u2028\u2029]))[^\S\n]*"
+_PLANTED_HEADER = re.compile(rf"{_LINE_START}[-–—]{{2,}}(?=\s*snippet\b)", re.I | re.M)
+_PLANTED_NUMBER = re.compile(rf"{_LINE_START}\[(?=\s*\d+\s*\]\s*lines?\b)", re.I | re.M)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +179,8 @@ def _cut(block: Passage, room: int) -> Passage | None:
 def _render(block: Passage) -> str:
     """Header, line of number, lines and label, then the text.
 
-    A line of the text that looks like a header is disarmed, so that no passage can forge another.
+    A line of the text that looks like one of these is disarmed, so that no passage can forge
+    another.
     """
     chunk = block.hit.chunk
     lines = (
@@ -185,7 +189,8 @@ def _render(block: Passage) -> str:
         else f"lines {chunk.first_line}-{chunk.last_line}"
     )
     label = f", {_one_line(chunk.label)}" if chunk.label.strip() else ""
-    text = _PLANTED_HEADER.sub("- - - Snippet from ", block.text.rstrip())
+    text = _PLANTED_HEADER.sub("- - -", block.text.rstrip())
+    text = _PLANTED_NUMBER.sub("[ ", text)
     note = f"\n[… {block.hidden_lines} more lines not shown]" if block.is_cut else ""
     path = _one_line(chunk.file_path)
     return f"--- Snippet from {path} ---\n[{block.number}] {lines}{label}\n{text}{note}"

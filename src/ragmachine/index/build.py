@@ -6,6 +6,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections import Counter
@@ -23,17 +24,19 @@ from ragmachine.index.request import BuildRequest
 from ragmachine.index.reuse import Previous, load_previous
 from ragmachine.index.sources import find_sources
 from ragmachine.index.store import IndexStore
+from ragmachine.index.summaries import read_summaries
 from ragmachine.index.write import write_generation
 from ragmachine.models import IndexReport
 
 _BATCH_BYTES = 600_000
 _MIN_BYTES_FOR_WORKERS = 3_000_000  # below, starting a process costs more than it saves
+_KEEPING_THREADS = ("onnxruntime", "faiss", "xllamacpp")
 
 
 def build_index(
     store: IndexStore, request: BuildRequest, *, on_file: Callable[[int], None] | None = None
 ) -> IndexReport:
-    """Bring the index of a folder up to date.
+    """Bring the index of a folder up to date; summaries that are known are taken over.
 
     Args:
         store: the index folder.
@@ -52,11 +55,13 @@ def build_index(
     with store.writing() as has_waited:
         if has_waited:  # the other run may have seen newer files than were found before it
             found = find()
-        previous = None if request.is_forced else load_previous(store, request)
+        summaries = read_summaries(store.folder)
+        previous = None if request.is_forced else load_previous(store, request, summaries)
         if previous and previous.is_same(found):
             _refuse_problems(request, previous.problems)
             return _unchanged(previous, found, started)
         merged = _merge(request, found, previous, on_file)
+        merged.summaries = summaries
         _refuse_problems(request, merged.problems)
         manifest = write_generation(store, request, merged, began_ns)
         return _report(manifest, previous.reused if previous else 0, started)
@@ -98,7 +103,8 @@ def _analyzed(
     runs = batches(files, _BATCH_BYTES)
     work = partial(analyze, shape=request.shape)
     size = sum(file.size for file in files)
-    workers = min(request.workers, len(runs)) if size >= _MIN_BYTES_FOR_WORKERS else 1
+    is_worth_it = size >= _MIN_BYTES_FOR_WORKERS and not _has_foreign_threads()
+    workers = min(request.workers, len(runs)) if is_worth_it else 1
     done = 0
     if workers > 1:
         # a worker was killed (memory), or none could be started: what is left is done here
@@ -108,6 +114,11 @@ def _analyzed(
                 done += 1
     for run in runs[done:]:
         yield work(run), len(run)
+
+
+def _has_foreign_threads() -> bool:
+    """Whether a library keeps threads of its own, whose locks a forked worker would wait for."""
+    return not sys.modules.keys().isdisjoint(_KEEPING_THREADS)
 
 
 def _in_workers(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,8 @@ import numpy as np
 from ragmachine.corpus.discover import SourceFile
 from ragmachine.index.analyze import CHUNK_COLUMNS, Batch, Columns, FileRecord
 from ragmachine.index.postings import TERM_SHIFT, Ints, pack, unpack
+from ragmachine.index.summaries import Summaries
+from ragmachine.index.tokens import Tokenizer
 
 
 @dataclass(slots=True)
@@ -24,6 +27,10 @@ class Merged:
         problems: (path, reason) of every file that was odd or unreadable.
         discovery_problems: those of them that were seen before any file was read.
         binary: files that turned out not to be text.
+        summaries: what was written about the texts of chunks; None where nobody wrote any.
+        summarised: chunks with a summary, once finished.
+        written: once finished, (postings,) packed by `pack`, ascending: term, chunk, and 1 for each
+            term of its summary.
     """
 
     files: list[FileRecord] = field(default_factory=list)
@@ -33,6 +40,9 @@ class Merged:
     problems: list[tuple[str, str]] = field(default_factory=list)
     discovery_problems: list[tuple[str, str]] = field(default_factory=list)
     binary: list[SourceFile] = field(default_factory=list)
+    summaries: Summaries | None = None
+    summarised: int = 0
+    written: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def add(self, batch: Batch) -> None:
         """Append a batch, its terms renumbered into the common vocabulary."""
@@ -58,6 +68,8 @@ class Merged:
     def finish(self) -> Columns:
         """One set of columns out of all parts, which are given up; `files` are put in order.
 
+        What was written about their texts is counted now, in `summarised` and `written`.
+
         The order is decided by content alone, files by path and terms by name, so that an
         incremental build ends with the very numbers, and the order of ties, of a full one.
         Postings are sorted; terms that no chunk holds any more are dropped.
@@ -72,11 +84,14 @@ class Merged:
         passage_number = _inverse(passage_order)
         body, fields = _join(parts, "body"), _join(parts, "fields")
         carried = _join(parts, "carried")
-        terms, term_number = self._sorted_terms(body, fields, carried)
+        chunks = _join(parts, "chunks").reshape(-1, len(CHUNK_COLUMNS))
+        written = self._summary_postings(chunks)
+        terms, term_number = self._sorted_terms(body, fields, carried, written)
+        self.written = _reordered(written, term_number, chunk_number)
         labels = [label for part in parts for label in part.labels]
         self.files = [self.files[row] for row in order]
         return Columns(
-            chunks=_join(parts, "chunks").reshape(-1, len(CHUNK_COLUMNS))[chunk_order],
+            chunks=chunks[chunk_order],
             labels=[labels[row] for row in chunk_order.tolist()],
             passage_chunk=passage_chunk[passage_order],
             terms=terms,
@@ -84,6 +99,23 @@ class Merged:
             fields=_reordered(fields, term_number, chunk_number),
             carried=_reordered(carried, term_number, passage_number),
         )
+
+    def _summary_postings(self, chunks: Ints) -> Ints:
+        """Postings of the summaries, in the numbers of the parts; their terms join the others."""
+        if self.summaries is None:
+            return self.written
+        terms_of, number = Tokenizer().terms, self.terms
+        spans = chunks[:, [CHUNK_COLUMNS.index("byte_start"), CHUNK_COLUMNS.index("byte_end")]]
+        texts = (file.text for file in self.files for _ in range(file.chunks))
+        term, item = array("q"), array("q")
+        for chunk, (text, (start, end)) in enumerate(zip(texts, spans.tolist(), strict=True)):
+            summary = self.summaries.of(text[start:end])
+            self.summarised += bool(summary)
+            found = [number.setdefault(name, len(number)) for name in set(terms_of(summary))]
+            term.extend(found)
+            item.extend([chunk] * len(found))
+        terms, items = np.array(term, dtype=np.int64), np.array(item, dtype=np.int64)
+        return pack(terms, items, np.ones_like(terms))
 
     def _sorted_terms(self, *postings: Ints) -> tuple[list[str], Ints]:
         """(terms in use, sorted; the new number of each old one)."""

@@ -110,7 +110,7 @@ class Index:
         labels: (chunks,) symbol or section.
         bm25: what the scores were made with.
         vocabulary: term to number.
-        chunk_scores: BM25 over chunks, label and path words weighted.
+        chunk_scores: BM25 over chunks, label and path words weighted, summaries' words added.
         file_scores: BM25 over whole files.
         passages: counts per passage, for rescoring the best chunks.
     """
@@ -165,7 +165,7 @@ class Index:
         return self._frequency(self.file_scores, term)
 
     def chunk_frequency(self, term: str) -> int:
-        """Number of chunks that hold a term in their text, label, path or table's header."""
+        """Number of chunks that hold a term in text, label, path, table's header or summary."""
         return self._frequency(self.chunk_scores, term)
 
     def _frequency(self, model: bm25s.BM25, term: str) -> int:
@@ -176,7 +176,7 @@ class Index:
         return int(indptr[number + 1] - indptr[number])
 
     def holders(self, terms: Sequence[str], chunks: Sequence[int]) -> list[tuple[str, ...]]:
-        """Which of the terms each chunk holds, also in its label and path, in the order given."""
+        """Which of the terms each chunk holds, as `chunk_frequency` counts, in the order given."""
         wanted = np.asarray(chunks, dtype=np.int32)
         found: list[list[str]] = [[] for _ in chunks]
         indices, indptr = self.chunk_scores.scores["indices"], self.chunk_scores.scores["indptr"]

@@ -20,6 +20,7 @@ from ragmachine.index.provenance import versions
 from ragmachine.index.request import SCORING, BuildRequest
 from ragmachine.index.sparse import VOCABULARY_FILE
 from ragmachine.index.store import IndexStore
+from ragmachine.index.summaries import Summaries
 
 Flags = npt.NDArray[np.bool_]
 # A file saved in the same instant as it was indexed may change again without its time changing;
@@ -184,11 +185,13 @@ def _kept(term: Ints, item: Ints, count: Ints, item_kept: Flags) -> Ints:
     return pack(term[keep], new_item[item[keep]], count[keep])
 
 
-def load_previous(store: IndexStore, request: BuildRequest) -> Previous | None:
+def load_previous(
+    store: IndexStore, request: BuildRequest, summaries: Summaries | None
+) -> Previous | None:
     """The current generation, if it is intact and was cut from the same root in the same way.
 
-    Other scores are no obstacle: they are made anew of the counts that are taken over.
-    An unusable one is no error here: the build then starts from nothing.
+    Other scores and summaries are no obstacle: scores are made anew of the counts that are taken
+    over. An unusable one is no error here: the build then starts from nothing.
     """
     try:
         folder, manifest = store.read(lambda folder: (folder, store.manifest(folder)))
@@ -203,4 +206,8 @@ def load_previous(store: IndexStore, request: BuildRequest) -> Previous | None:
         and manifest["absolute_root"] == os.path.abspath(request.root)
         and manifest["versions"] == versions()
     )
-    return Previous(folder, manifest, has_same_scores=not changed) if is_of_use else None
+    if not is_of_use:
+        return None
+    indexed = (manifest["summaries"] or {}).get("digest")
+    has_same_summaries = indexed == (summaries.digest if summaries else None)
+    return Previous(folder, manifest, has_same_scores=not changed and has_same_summaries)

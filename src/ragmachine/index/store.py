@@ -10,6 +10,7 @@
     documents.bin           the indexed text of every file, UTF-8, back to back
     *.hash                  SHA-256 of each of the above, as `sha256sum -c` reads it
 <folder>/query_cache.json   results of earlier queries; ignored once its generation is replaced
+<folder>/summaries.log      what a model wrote about chunks, by their text (see `summaries`)
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _LOCK_TIMEOUT_S = 30.0
 _GENERATION = re.compile(r"gen-[0-9a-f]{12}")
 _OWN_NAME = (
     r"(?:building-)?gen-[0-9a-f]{12}|CURRENT(?:\.tmp)?|index\.lock"
-    r"|(?:query|answer)_cache\.json(?:\.\w+)?|expansions\.json|dense-vectors"
+    r"|(?:query|answer)_cache\.json(?:\.\w+)?|expansions\.json|dense-vectors|summaries\.log(?:\.lock)?"
 )
 # A reader starts over as often as this when each generation it turns to is replaced at once.
 _READ_ATTEMPTS = 20

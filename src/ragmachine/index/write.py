@@ -14,7 +14,7 @@ from ragmachine.index.analyze import CHUNK_COLUMNS, Columns
 from ragmachine.index.bm25 import Bm25
 from ragmachine.index.files import write_json
 from ragmachine.index.merge import Merged
-from ragmachine.index.postings import add_weighted, group_counts, unpack
+from ragmachine.index.postings import Ints, add_weighted, group_counts, unpack
 from ragmachine.index.provenance import versions
 from ragmachine.index.request import BuildRequest, Shape
 from ragmachine.index.sparse import bm25_matrix, save_retriever
@@ -22,6 +22,8 @@ from ragmachine.index.store import FORMAT_VERSION, IndexStore
 
 # Path and label words count this many times in a chunk's BM25: measured best of 1, 3, 5 and 8.
 FIELD_WEIGHT = 5
+# A summary's words count once, like words of the text.
+_SUMMARY_WEIGHT = 1
 
 
 def write_generation(
@@ -44,7 +46,11 @@ def write_generation(
         # numpy lets other threads run while it sorts and sums
         with ThreadPoolExecutor(1) as pool:
             matrix = pool.submit(
-                _write_chunk_matrix, os.path.join(folder, "bm25"), columns, request.shape
+                _write_chunk_matrix,
+                os.path.join(folder, "bm25"),
+                columns,
+                merged.written,
+                request.shape,
             )
             write_json(os.path.join(folder, "chunks.json"), _chunk_map(request, merged, columns))
             with open(os.path.join(folder, "documents.bin"), "wb") as stream:
@@ -57,12 +63,17 @@ def write_generation(
     return manifest
 
 
-def _write_chunk_matrix(folder: str, columns: Columns, shape: Shape) -> None:
-    """Scores of the chunks, label and path words weighted, and the vocabulary."""
+def _write_chunk_matrix(folder: str, columns: Columns, written: Ints, shape: Shape) -> None:
+    """Scores of the chunks, label and path words weighted, and the vocabulary.
+
+    The words of summaries are counted here and nowhere else: a summary is no text of a passage.
+    """
     terms, chunks = len(columns.terms), len(columns.labels)
     in_chunk = group_counts(columns.body, columns.passage_chunk)
     if shape.has_context:
         in_chunk = add_weighted(in_chunk, group_counts(columns.fields, None), FIELD_WEIGHT)
+    if written.size:
+        in_chunk = add_weighted(in_chunk, group_counts(written, None), _SUMMARY_WEIGHT)
     matrix = bm25_matrix(in_chunk, chunks, terms, shape.bm25)
     save_retriever(matrix, folder, columns.terms)
 
@@ -134,6 +145,7 @@ def _manifest(
             "passages": int(columns.passage_chunk.size),
             "terms": len(columns.terms),
         },
+        "summaries": _summaries(merged),
         "skipped": dict(sorted((merged.skipped + Counter(binary=len(merged.binary))).items())),
         "problems": sorted(merged.problems),
         "files": [
@@ -142,4 +154,17 @@ def _manifest(
         ],
         "discovery_problems": merged.discovery_problems,
         "binary_files": sorted([file.path, file.size, file.mtime_ns] for file in merged.binary),
+    }
+
+
+def _summaries(merged: Merged) -> dict[str, Any] | None:
+    """Who wrote the summaries that were indexed, and of how many chunks; None without any."""
+    known = merged.summaries
+    if known is None:
+        return None
+    return {
+        "model": known.author.model,
+        "prompt": known.author.prompt,
+        "chunks": merged.summarised,
+        "digest": known.digest,
     }

@@ -33,6 +33,34 @@ class ModelUnavailableError(ModelError):
     """The model cannot answer now nor a moment later: no server, no such model, or silence."""
 
 
+class DroppedConnectionError(ModelError):
+    """The server went away in the middle of an answer; asking once more may help."""
+
+
+class PromptTooLongError(ModelError):
+    """The model would not read the whole prompt; a shorter one may be answered.
+
+    Args:
+        model: the model's name.
+        needed_tokens: length of the prompt and the longest answer together; 0 where unknown.
+        limit_tokens: what the model reads and writes at most; 0 where unknown.
+
+    Attributes:
+        needed_tokens: as given.
+        excess_tokens: what the prompt has too much, at least; 0 where unknown.
+    """
+
+    def __init__(self, model: str, *, needed_tokens: int = 0, limit_tokens: int = 0) -> None:
+        is_known = 0 < limit_tokens < needed_tokens
+        numbers = f": {needed_tokens:,} tokens with the answer, of {limit_tokens:,}"
+        super().__init__(
+            f"the prompt is too long for the model {model}{numbers if is_known else ''}",
+            remedy="show it less with --context_chars",
+        )
+        self.needed_tokens = needed_tokens
+        self.excess_tokens = needed_tokens - limit_tokens if is_known else 0
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One turn of a chat."""
@@ -50,11 +78,13 @@ class Reply:
             was to follow a schema.
         is_truncated: whether the model was stopped by `max_tokens`.
         model: the model that answered.
+        notice: why others that were to be asked first did not answer; "" when none was.
     """
 
     text: str
     is_truncated: bool
     model: str
+    notice: str = ""
 
 
 class ChatClient(Protocol):
@@ -86,7 +116,15 @@ class ChatClient(Protocol):
                 it; the caller still has to check.
             timeout_s: longest silence of the server in this call, in seconds; None for the
                 client's own. Without `on_token` an answer comes at once, so this bounds all of it.
-        Raises: ModelError, with its remedy; ModelUnavailableError when asking again soon is vain.
+        Raises: ModelError, with its remedy; ModelUnavailableError when asking again soon is vain;
+            PromptTooLongError when the model would not have read all of the messages.
+        """
+        ...
+
+    def count_tokens(self, text: str) -> int:
+        """Length of a text in tokens: the model's own count, or an estimate that is hardly less.
+
+        Raises: ModelError: the model that would count cannot be had.
         """
         ...
 

@@ -53,6 +53,34 @@ def parse_host(value: str | None) -> Endpoint:
     Raises: ModelUnavailableError: the value is no address.
     """
     written = (value or "").strip()
+    endpoint = _parse(written, _DEFAULT_PORT)
+    if endpoint is None:
+        raise ModelUnavailableError(
+            f"no Ollama server can be named {written!r}",
+            remedy="write OLLAMA_HOST as host:port, for example 127.0.0.1:11434",
+        )
+    return endpoint
+
+
+def parse_base_url(value: str | None) -> Endpoint:
+    """Read a base URL the way ``OPENAI_BASE_URL`` is written, e.g. ``http://127.0.0.1:8080/v1``.
+
+    As `parse_host`, but the port is the scheme's own where none is written. What is refused is not
+    shown: a name and a password may stand in it.
+
+    Raises: ModelUnavailableError: there is no value, or it is no address, or holds a password.
+    """
+    written = (value or "").strip()
+    endpoint = _parse(written, _PORTS["http"])
+    if not written or endpoint is None or "@" in written or "?" in written:
+        raise ModelUnavailableError(
+            "OPENAI_BASE_URL is no address of an endpoint" if written else "no endpoint is named",
+            remedy="set OPENAI_BASE_URL as in http://127.0.0.1:8080/v1, a key in OPENAI_API_KEY",
+        )
+    return endpoint
+
+
+def _parse(written: str, default_port: int) -> Endpoint | None:
     scheme, separator, rest = written.partition("://")
     if not separator:
         scheme, rest = "http", written
@@ -62,14 +90,11 @@ def parse_host(value: str | None) -> Endpoint:
         parts = urlsplit(f"//{rest}")
         port = parts.port
     except ValueError:
-        port = -1
-    if port == -1 or scheme.lower() not in _PORTS or any(c.isspace() for c in rest):
-        raise ModelUnavailableError(
-            f"no Ollama server can be named {written!r}",
-            remedy="write OLLAMA_HOST as host:port, for example 127.0.0.1:11434",
-        )
+        return None
+    if scheme.lower() not in _PORTS or any(c.isspace() for c in rest):
+        return None
     host = parts.hostname or ""
-    default = _PORTS[scheme.lower()] if separator else _DEFAULT_PORT
+    default = _PORTS[scheme.lower()] if separator else default_port
     return Endpoint(
         scheme.lower(), _ANY_ADDRESS.get(host, host), port or default, parts.path.strip("/")
     )

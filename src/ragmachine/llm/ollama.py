@@ -1,61 +1,39 @@
-"""Chat through an Ollama server; built by the pipeline only.
-
-The official client takes half a second to import, so it is imported when a server is known to
-listen, and not before: without a server a question costs milliseconds.
-"""
+"""Chat through an Ollama server; built by the pipeline only."""
 
 from __future__ import annotations
 
-import os
-import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragmachine.errors import ModelError
 
-from .chat import (
-    Message,
-    ModelUnavailableError,
-    Reply,
-    ThinkFilter,
-    strip_thinking,
-    trim_to_sentence,
-)
-from .endpoint import Endpoint, parse_host
+from .chat import DroppedConnectionError, Message, PromptTooLongError, Reply
+from .collector import ReplyCollector, as_json
+from .ollama_api import OllamaServer, ThinkRefusedError
+from .tokens import context_window, estimate_prompt_tokens, estimate_tokens
 
 if TYPE_CHECKING:
     import ollama
 
-_CONTEXT_STEP = 1024
-_MESSAGE_OVERHEAD_TOKENS = 16
-_NOT_FOUND = 404
-
-
-def estimate_context_tokens(messages: Sequence[Message], max_tokens: int) -> int:
-    """Context window that holds the prompt and the answer, in tokens, a multiple of 1,024.
-
-    Three ASCII characters are counted as one token and any other character as one whole, which
-    is more than tokenizers need: a server whose window is too small drops the start of the
-    prompt, the rules, without a word.
-    """
-    tokens = max_tokens
-    for message in messages:
-        ascii_chars = len(message.content.encode("ascii", "ignore"))
-        tokens += _MESSAGE_OVERHEAD_TOKENS + ascii_chars // 3 + len(message.content) - ascii_chars
-    return -(-tokens // _CONTEXT_STEP) * _CONTEXT_STEP
+_EVERY_MODEL_READS_TOKENS = 2048
+_LARGEST_OVERESTIMATE = 3  # an estimate beyond that multiple of a limit is beyond the limit
 
 
 class OllamaChat:
     """Asks one model of one Ollama server.
+
+    Ollama drops the start of a prompt that is longer than its window without a word. So the window
+    is asked for by the prompt's estimated size and, from 2,048 tokens on, at most by what the model
+    was trained for; what the server then says that it read is compared with the window.
 
     Args:
         model: name as ``ollama pull`` takes it.
         host: as in ``OLLAMA_HOST``, which is read when this is None.
         timeout_s: longest silence of the server, in seconds; loading the model counts.
         connect_timeout_s: longest wait for a connection, in seconds.
-        keep_alive: how long the server keeps the model in memory after an answer.
+        keep_alive: how long the server keeps the model in memory after an answer, as ``10m``; a
+            number is seconds, and a negative one means for ever.
     """
 
     def __init__(
@@ -67,11 +45,11 @@ class OllamaChat:
         keep_alive: str = "10m",
     ) -> None:
         self.name = model
-        self._host = host
+        self._server = OllamaServer(model, host, connect_timeout_s)
         self._timeout_s = timeout_s
-        self._connect_timeout_s = connect_timeout_s
-        self._keep_alive = keep_alive
+        self._keep_alive = _duration(keep_alive)
         self._context_tokens = 0
+        self._limit_tokens: int | None = None  # what the model reads; 0 where it is unknown
         self._takes_think = True
 
     def chat(
@@ -86,167 +64,141 @@ class OllamaChat:
     ) -> Reply:
         """Answer the last message; see `ChatClient.chat`.
 
-        Tokens already given to `on_token` cannot be taken back when the server fails later.
+        A connection that is dropped before anything was shown is tried once more. Tokens already
+        given to `on_token` cannot be taken back when the server fails later.
         """
-        endpoint = parse_host(os.environ.get("OLLAMA_HOST") if self._host is None else self._host)
-        self._probe(endpoint)
-        # A smaller window than last time would make the server load the model anew.
-        needed = estimate_context_tokens(messages, max_tokens)
-        self._context_tokens = max(self._context_tokens, needed)
-        options = {
-            "temperature": temperature,
-            "num_predict": max_tokens,
-            "num_ctx": self._context_tokens,
-        }
         call = _Call(
             messages,
-            options,
+            max_tokens,
+            temperature,
             schema=None if schema is None else dict(schema),
             timeout_s=self._timeout_s if timeout_s is None else timeout_s,
             is_streamed=on_token is not None,
         )
-        try:
-            raw, is_truncated = self._collect(endpoint, call, on_token)
-        except _ThinkRefusedError:
-            self._takes_think = False
-            raw, is_truncated = self._collect(endpoint, call, on_token)
-        text = strip_thinking(raw)
-        if not text:
-            raise ModelError(
-                f"the model {self.name} gave an empty answer",
-                remedy="allow it more tokens or try another model",
+        with self._server.opened(call.timeout_s) as client:
+            return self._ask(client, call, on_token)
+
+    def count_tokens(self, text: str) -> int:
+        """An estimate: Ollama's API counts nothing; see `estimate_tokens`."""
+        return estimate_tokens(text)
+
+    def _ask(
+        self, client: ollama.Client, call: _Call, on_token: Callable[[str], None] | None
+    ) -> Reply:
+        """Send it until it is answered, or there is no use in it any more."""
+        may_retry = True
+        while True:
+            collector = ReplyCollector(self.name, on_token)
+            try:
+                return self._attempt(client, call, collector)
+            except ThinkRefusedError as error:
+                if not self._takes_think:
+                    raise ModelError(f"the Ollama server refused: {error}") from None
+                self._takes_think = False
+            except DroppedConnectionError:
+                if collector.has_shown or not may_retry:
+                    raise
+                may_retry = False
+
+    def _attempt(self, client: ollama.Client, call: _Call, collector: ReplyCollector) -> Reply:
+        prompt_tokens = estimate_prompt_tokens(call.messages)
+        window_tokens = self._window(client, prompt_tokens, call)
+        read_tokens, written_tokens, reason = 0, 0, None
+        for part in self._parts(client, call, window_tokens):
+            reason = part.done_reason or reason
+            read_tokens = max(read_tokens, part.prompt_eval_count or 0)
+            written_tokens = max(written_tokens, part.eval_count or 0)
+            collector.add(part.message.content or "")
+        # A full window was cut to fit; one that overflowed later lost its start then.
+        if read_tokens >= window_tokens or read_tokens + written_tokens > window_tokens:
+            self._context_tokens = max(self._context_tokens, context_window(2 * window_tokens))
+            needed_tokens = max(prompt_tokens, read_tokens) + call.max_tokens
+            raise PromptTooLongError(
+                self.name, needed_tokens=needed_tokens, limit_tokens=window_tokens
             )
-        is_cut_prose = is_truncated and schema is None
-        return Reply(trim_to_sentence(text) if is_cut_prose else text, is_truncated, self.name)
+        return collector.finish(is_truncated=reason == "length", is_prose=call.schema is None)
 
-    def _probe(self, endpoint: Endpoint) -> None:
-        """Open and close one connection: tells in milliseconds whether anything listens."""
-        try:
-            address = (endpoint.host, endpoint.port)
-            socket.create_connection(address, timeout=self._connect_timeout_s).close()
-        except (OSError, UnicodeError, OverflowError):
-            raise self._no_server(endpoint) from None
-
-    def _no_server(self, endpoint: Endpoint) -> ModelUnavailableError:
-        return ModelUnavailableError(
-            f"no Ollama server answers at {endpoint.url}",
-            remedy=f"start it with `ollama serve`, then type `ollama pull {self.name}`",
-        )
-
-    def _collect(
-        self, endpoint: Endpoint, call: _Call, on_token: Callable[[str], None] | None
-    ) -> tuple[str, bool]:
-        """The raw text and whether it was cut; shows visible tokens on the way."""
-        import ollama  # 0.5 s, hence not at the top
-
-        think_filter = ThinkFilter()
-        pieces: list[str] = []
-        reason = None
-        with ExitStack() as stack:
-            client = ollama.Client(
-                endpoint.url,
-                timeout=(self._connect_timeout_s, call.timeout_s, call.timeout_s, None),
-                trust_env=not endpoint.is_loopback,
+    def _window(self, client: ollama.Client, prompt_tokens: int, call: _Call) -> int:
+        """The window to ask for, in tokens: a smaller one than before would reload the model."""
+        needed = context_window(prompt_tokens + call.max_tokens)
+        self._context_tokens = max(self._context_tokens, needed)
+        if self._context_tokens <= _EVERY_MODEL_READS_TOKENS:
+            return self._context_tokens
+        if self._limit_tokens is None:
+            self._limit_tokens = self._trained_tokens(client, call.timeout_s)
+        limit_tokens = self._limit_tokens or self._context_tokens
+        if prompt_tokens > _LARGEST_OVERESTIMATE * limit_tokens:
+            needed_tokens = prompt_tokens + call.max_tokens
+            raise PromptTooLongError(
+                self.name, needed_tokens=needed_tokens, limit_tokens=limit_tokens
             )
-            stack.callback(getattr(client, "close", lambda: None))  # since ollama 0.6
-            for part in self._parts(client, endpoint, call):
-                piece = part.message.content or ""
-                reason = part.done_reason or reason
-                pieces.append(piece)
-                shown = think_filter.feed(piece)
-                if on_token and shown:
-                    on_token(shown)
-        rest = think_filter.flush()
-        if on_token and rest:
-            on_token(rest)
-        return "".join(pieces), reason == "length"
+        return min(self._context_tokens, limit_tokens)
+
+    def _trained_tokens(self, client: ollama.Client, timeout_s: float) -> int:
+        """What the model reads at most, in tokens; 0 when the server does not tell.
+
+        A larger window is cut down by the server to this, which only its log mentions.
+        """
+        import httpx
+        import ollama
+
+        with self._server.mapped_errors(timeout_s):
+            try:
+                facts = client.show(self.name).modelinfo or {}
+                family = facts["general.architecture"]
+                return int(facts[f"{family}.context_length"])
+            except httpx.TimeoutException:
+                raise
+            except (ollama.ResponseError, httpx.HTTPError, ConnectionError):
+                return 0  # if there is something wrong, `chat` will find it
+            except (LookupError, ValueError, TypeError, AttributeError):
+                return 0
 
     def _parts(
-        self, client: ollama.Client, endpoint: Endpoint, call: _Call
+        self, client: ollama.Client, call: _Call, window_tokens: int
     ) -> Iterator[ollama.ChatResponse]:
         """The answer in one part or many; every failure of the client leaves as a ModelError.
 
         A generator, so that an exception of the consumer (a closed pipe) is not taken for one
         of the server.
         """
-        messages = [{"role": m.role, "content": m.content} for m in call.messages]
-        think = False if self._takes_think else None
-        is_done = not call.is_streamed
-        with self._mapped_errors(endpoint, call.timeout_s):
+        body: dict[str, Any] = {
+            "model": self.name,
+            "messages": as_json(call.messages),
+            "think": False if self._takes_think else None,
+            "format": call.schema,
+            "options": {
+                "temperature": call.temperature,
+                "num_predict": call.max_tokens,
+                "num_ctx": window_tokens,
+            },
+            "keep_alive": self._keep_alive,
+        }
+        with self._server.mapped_errors(call.timeout_s):
             if not call.is_streamed:
-                yield client.chat(
-                    self.name,
-                    messages,
-                    think=think,
-                    format=call.schema,
-                    options=call.options,
-                    keep_alive=self._keep_alive,
-                )
+                yield client.chat(**body)
                 return
-            stream = client.chat(
-                self.name,
-                messages,
-                stream=True,
-                think=think,
-                format=call.schema,
-                options=call.options,
-                keep_alive=self._keep_alive,
-            )
-            for part in stream:
+            is_done = False
+            for part in client.chat(**body, stream=True):
                 is_done = is_done or bool(part.done)
                 yield part
         if not is_done:
-            raise self._malformed()
+            raise self._server.dropped()
 
-    @contextmanager
-    def _mapped_errors(self, endpoint: Endpoint, timeout_s: float) -> Iterator[None]:
-        import httpx
-        import ollama
 
-        try:
-            yield
-        except ollama.ResponseError as error:
-            raise self._refused(error) from None
-        except httpx.TimeoutException:
-            raise ModelUnavailableError(
-                f"the Ollama server at {endpoint.url} was silent for {round(timeout_s, 2):g} s",
-                remedy="restart `ollama serve`, or ask a smaller model",
-            ) from None
-        except (ConnectionError, httpx.ConnectError):
-            raise self._no_server(endpoint) from None
-        except (httpx.HTTPError, ValueError, TypeError, AttributeError):
-            # Not JSON, or JSON of another shape: the client lets its own surprise through.
-            raise self._malformed() from None
-
-    def _malformed(self) -> ModelError:
-        return ModelError(
-            f"the Ollama server broke off or sent no valid answer for {self.name}",
-            remedy="restart `ollama serve`, and update it if this goes on",
-        )
-
-    def _refused(self, error: ollama.ResponseError) -> Exception:
-        message = " ".join(str(error.error).split())[:200]
-        if self._takes_think and "think" in message.lower() and error.status_code != _NOT_FOUND:
-            return _ThinkRefusedError()
-        if error.status_code == _NOT_FOUND:
-            return ModelUnavailableError(
-                f"the Ollama server has no model {self.name}",
-                remedy=f"type `ollama pull {self.name}`",
-            )
-        return ModelError(
-            f"the Ollama server refused: {message or f'status {error.status_code}'}",
-            remedy="see the log of `ollama serve`, or ask another model",
-        )
+def _duration(written: str) -> float | str:
+    """As the API wants it: a number for a bare number, which as text would lack its unit."""
+    try:
+        return float(written)
+    except ValueError:
+        return written
 
 
 @dataclass(frozen=True, slots=True)
 class _Call:
     messages: Sequence[Message]
-    options: dict[str, float]
+    max_tokens: int
+    temperature: float
     schema: dict[str, Any] | None
     timeout_s: float
     is_streamed: bool
-
-
-class _ThinkRefusedError(Exception):
-    """The server or the model does not know the `think` parameter."""

@@ -60,7 +60,7 @@ class Rule:
 
 
 # Fitted on one half of the labelled questions, see benchmarks/fusion.py; rounded.
-RULE = Rule(intercept=-1.0, matched=-5.0, closeness=2.5, named=-2.0)
+RULE = Rule(intercept=-1.1, matched=-5.8, closeness=4.0, named=-2.5)
 
 
 def dense_weight(evidence: Evidence, rule: Rule = RULE) -> float:
