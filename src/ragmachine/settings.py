@@ -146,7 +146,7 @@ class Settings:
     context_chars: int = _knob(8000, "passages shown to the model", low=200, high=1_000_000)
     strict: bool = _knob(False, "leave out sentences that the passages do not support")
     refuse_below: float = _knob(
-        0.15, "answer \"I don't know\" where less of a question is found; 0 never", low=0, high=1
+        0.15, "refuse to answer where less of a question is found; 0 never does", low=0, high=1
     )
     answer_cache: bool = _knob(False, "give a model's answer again when the same is asked")
     answer_cache_threshold: float = _knob(

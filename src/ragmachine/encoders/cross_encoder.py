@@ -16,16 +16,16 @@ import numpy.typing as npt
 
 from ragmachine.errors import ModelError
 
-from .onnx import (
-    _GPU_PROVIDERS,
-    _KNOWN_INPUTS,
+from .runtime import (
+    KNOWN_INPUTS,
     MODEL_FILE,
     TOKENIZER_FILE,
-    _file_digest,
-    _first_line,
-    _integer_type,
-    _require_file,
-    _require_modules,
+    OpenedModel,
+    file_digest,
+    first_line,
+    no_model,
+    open_model,
+    open_tokenizer,
 )
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 Scores = npt.NDArray[np.float32]
 
+_KIND = "cross-encoder"
 _LOGITS = "logits"
 _SILENT = 4  # onnxruntime's level for fatal errors: a run stopped on purpose is no error
 
@@ -87,7 +88,7 @@ class OnnxCrossEncoder:
         """
         digest = hashlib.sha256()
         for path in (self._model_path, self._tokenizer_path):
-            digest.update(_file_digest(path))
+            digest.update(file_digest(path))
         return f"{self._label}-{digest.hexdigest()[:12]}-t{self._max_tokens}"
 
     def open(self) -> None:
@@ -95,7 +96,7 @@ class OnnxCrossEncoder:
 
         Raises: as `scores`.
         """
-        _ = self._tokenizer, self._session
+        _ = self._tokenizer, self._model
 
     def scores(self, query: str, texts: Sequence[str], *, deadline: float | None = None) -> Scores:
         """Score how well each text answers the query.
@@ -157,67 +158,31 @@ class OnnxCrossEncoder:
     ) -> Scores | None:
         """One run of the model: (pairs,) scores; None when it was broken off."""
         shape = (len(pairs), max(map(len, pairs)))
-        given = {name: np.zeros(shape, dtype=np.int64) for name in _KNOWN_INPUTS}
+        given = {name: np.zeros(shape, dtype=np.int64) for name in KNOWN_INPUTS}
         for row, pair in enumerate(pairs):
             given["input_ids"][row, : len(pair)] = pair.ids
             given["attention_mask"][row, : len(pair)] = pair.attention_mask
             given["token_type_ids"][row, : len(pair)] = pair.type_ids
-        session, types, output = self._session
+        model = self._model
+        inputs = {name: given[name].astype(kind) for name, kind in model.input_types.items()}
         try:
-            (found,) = session.run(
-                [output],
-                {name: given[name].astype(kind) for name, kind in types.items()},
-                run_options,
-            )
+            (found,) = model.session.run([model.output], inputs, run_options)
         except Exception as error:  # noqa: BLE001  (the library's errors share no narrower base)
             if run_options.terminate:
                 return None
             raise ModelError(
-                f"the cross-encoder {self._label} failed: {_first_line(error)}",
+                f"the cross-encoder {self._label} failed: {first_line(error)}",
                 remedy=f"check that {self._tokenizer_path} belongs to {self._model_path}",
             ) from None
         return _relevance(np.asarray(found), len(pairs), self._model_path)
 
     @cached_property
     def _tokenizer(self) -> tokenizers.Tokenizer:
-        """The model's tokenizer, which neither cuts nor pads."""
-        _require_modules()
-        import tokenizers
-
-        _require_file(self._tokenizer_path)
-        try:
-            tokenizer = tokenizers.Tokenizer.from_file(self._tokenizer_path)
-        except Exception as error:  # noqa: BLE001  (the library raises nothing narrower)
-            raise _no_cross_encoder(self._tokenizer_path, f"no tokenizer: {error}") from None
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-        return tokenizer
+        return open_tokenizer(self._tokenizer_path, _KIND)
 
     @cached_property
-    def _session(self) -> tuple[onnxruntime.InferenceSession, dict[str, Any], str]:
-        """The opened model, the types of the inputs it wants, and its output of interest."""
-        _require_modules()
-        import onnxruntime
-
-        _require_file(self._model_path)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = self._threads
-        options.log_severity_level = 3  # errors alone: a warning on a terminal helps nobody
-        offered = onnxruntime.get_available_providers()
-        providers = [name for name in _GPU_PROVIDERS if name in offered]
-        try:
-            session = onnxruntime.InferenceSession(
-                self._model_path, options, providers=[*providers, "CPUExecutionProvider"]
-            )
-        except Exception as error:  # noqa: BLE001  (the library's errors share no narrower base)
-            raise _no_cross_encoder(self._model_path, _first_line(error)) from None
-        types = {one.name: _integer_type(one.type) for one in session.get_inputs()}
-        outputs = [one.name for one in session.get_outputs()]
-        if not {"input_ids", "attention_mask"} <= set(types) <= _KNOWN_INPUTS or not outputs:
-            raise _no_cross_encoder(
-                self._model_path, f"its inputs are {', '.join(types) or 'none'}"
-            )
-        return session, types, _LOGITS if _LOGITS in outputs else outputs[0]
+    def _model(self) -> OpenedModel:
+        return open_model(self._model_path, threads=self._threads, output=_LOGITS, kind=_KIND)
 
 
 def _batches(count: int, largest: int) -> Iterator[tuple[int, int]]:
@@ -253,7 +218,7 @@ def _relevance(output: npt.NDArray[Any], count: int, path: str) -> Scores:
     """One number a pair: the only logit, or by how much the second exceeds the first."""
     rows: npt.NDArray[Any] = output[:, None] if output.ndim == 1 else output
     if rows.ndim != 2 or len(rows) != count or rows.shape[1] not in (1, 2):
-        raise _no_cross_encoder(path, f"its output has the shape {output.shape}")
+        raise no_model(path, _KIND, f"its output has the shape {output.shape}")
     relevance: Scores = rows[:, -1].astype(np.float32)
     if rows.shape[1] > 1:
         relevance -= rows[:, 0].astype(np.float32)
@@ -263,10 +228,3 @@ def _relevance(output: npt.NDArray[Any], count: int, path: str) -> Scores:
             remedy="use the model's weights in full precision",
         )
     return relevance
-
-
-def _no_cross_encoder(path: str, reason: str) -> ModelError:
-    return ModelError(
-        f"{path} is not of a cross-encoder: {reason}",
-        remedy=f"name a folder that holds {MODEL_FILE} and {TOKENIZER_FILE} of one model",
-    )

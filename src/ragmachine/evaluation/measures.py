@@ -98,6 +98,7 @@ def ndcg(retrieved: Sequence[Span], truth: Sequence[Span], *, k: int) -> float:
 
 
 def finds(span: Span, true: Span) -> bool:
+    """Whether a retrieved span finds a true one: their overlap is above `MIN_OVERLAP`."""
     return overlap(span, true) > MIN_OVERLAP
 
 
