@@ -12,9 +12,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from ragmachine.index import build
 from ragmachine.index.build import build_index
 from ragmachine.index.request import BuildRequest, Shape
 from ragmachine.index.store import IndexStore
@@ -201,3 +203,22 @@ def test_workers_build_the_same_index(project: Workspace) -> None:
         names = ("chunks.json.hash", "bm25.hash", "bm25_files.hash", "postings.hash")
         contents.append([(folder / name).read_text() for name in names])
     assert contents[0] == contents[1]
+
+
+def test_no_worker_is_forked_beside_threads_of_a_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lock that such a thread holds at that moment would never be let go in the worker."""
+    (tmp_path / "corpus").mkdir()
+    for name in "ab":
+        (tmp_path / "corpus" / f"{name}.txt").write_text("word\n" * 400_000)
+    monkeypatch.setitem(sys.modules, "onnxruntime", ModuleType("onnxruntime"))
+    monkeypatch.setattr(build, "ProcessPoolExecutor", lambda *_, **__: pytest.fail("forked"))
+    request = BuildRequest(
+        root=str(tmp_path / "corpus"),
+        display_root="corpus",
+        shape=Shape(2000, 0),
+        max_file_bytes=10**7,
+        workers=2,
+    )
+    assert build_index(IndexStore(str(tmp_path / "index")), request).files == 2
