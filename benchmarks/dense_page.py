@@ -75,13 +75,12 @@ def page(saved: dict[str, Any], names: dict[str, str]) -> str:
             "",
             *held_out(saved),
             "",
-            "What the vectors took:",
+            "What the vectors take on disk beside the index:",
             "",
-            "| corpus | chunks | seconds of the run that made them | MB |",
-            "|---|---|---|---|",
+            "| corpus | chunks | MB |",
+            "|---|---|---|",
             *(
-                f"| {name} | {made['chunks']:,} | {made['seconds']:.0f}"
-                f" | {made['bytes'] / 1e6:.1f} |"
+                f"| {name} | {made['chunks']:,} | {made['bytes'] / 1e6:.1f} |"
                 for name, made in saved["made"].items()
             ),
             "",
