@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from ragmachine.generation.stitch import Passage
 from ragmachine.generation.verify import Verifier, without_unsupported
-from ragmachine.models import Citation
+from ragmachine.models import Chunk, Citation, Hit
 
 PORTS = (
     "# Ports\n"  # line 10
@@ -215,3 +218,25 @@ def test_unsupported_sentences_are_taken_out(passages, text, left):
     assert found == left
     assert all(found[one.start : one.end] == one.text and one.is_supported for one in kept)
     assert len(kept) == left.count("trips")
+
+
+ALPHABET = st.text("ab1. \n\r\t`\"'[]()|#-_:,é中【】", max_size=60)
+
+
+@given(answer=ALPHABET, source=ALPHABET, is_quoted=st.booleans())
+def test_whatever_is_written_gets_a_verdict(answer, source, is_quoted):
+    """No text breaks the check, and every span is a run of whole lines of its passage."""
+    chunk = Chunk(0, "a.md", 7, 7 + len(source), 3, 3 + source.count("\n"), source, "text", "")
+    passages = [Passage(1, Hit(1, 1.0, chunk), source)]
+    found = Verifier().verify(answer, passages, is_quoted=is_quoted)
+    for sentence in found:
+        assert answer[sentence.start : sentence.end] == sentence.text
+        assert 0 <= sentence.score <= 1
+        assert sentence.is_supported != bool(sentence.reason)
+        if span := sentence.span:
+            assert span.first_line == 3 + source.count("\n", 0, span.start - 7)
+            assert span.last_line == 3 + source.count("\n", 0, span.end - 7)
+    left, kept = without_unsupported(answer, found)
+    assert [left[one.start : one.end] for one in kept] == [
+        one.text for one in found if one.is_supported
+    ]

@@ -12,7 +12,7 @@ from .stitch import Passage
 # Code is left alone, and so are links and footnotes.
 _CODE = r"(?P<code>```.*?(?:```|\Z)|``.+?``|`[^`\n]*`)"
 _GROUP = (
-    r"(?P<space>[ \t]*)(?P<glued>(?<=\w))?"
+    r"(?<![ \t])(?P<space>[ \t]*)(?P<glued>(?<=\w))?"
     r"(?:\[|(?P<wide>【))\s*(?:(?:passages?|snippets?|sources?)\s+)?"
     r"(?P<numbers>\d{1,4}(?:\s*(?:[,;&–-]|and)\s*\d{1,4})*)"
     r"\s*(?(wide)(?:†[^】\n]*)?】|\](?![(:\w]))"

@@ -11,13 +11,16 @@ from .phrasing import NUMBERS
 _QUOTED = re.compile(r"\"([^\"\n]{2,200})\"|“([^”\n]{2,200})”|(?<!\w)'([^'\n]{2,80})'(?!\w)")
 _CODE = re.compile(r"`([^`\s]{2,80})`")
 _IN_CODE = re.compile(r"(?<![\w.-])[^\W\d][\w-]*\w")
+# Each begins at the start of a word, so that a long one is read once and not from every letter.
 _NAME = re.compile(
-    r"(?<![\w.])0[xob][0-9A-Fa-f]+(?!\w)"
-    r"|--[A-Za-z][\w-]*\w"
+    r"--[A-Za-z][\w-]*\w"
+    r"|(?<!\w)(?:"
+    r"(?<!\.)0[xob][0-9A-Fa-f]+(?!\w)"
     r"|[^\W\d]\w*(?:\.[^\W\d]\w*)+"  # LLM.generate, config.toml
     r"|\w*[^\W_]_\w+|_+[^\W_]\w*"
     r"|(?=\w{4})(?:\w*[a-z][A-Z]\w*|[A-Z]{2,}[a-z]{2,}\w*)"  # MiB is a unit
-    r"|(?<!\w)(?:[A-Za-z]+-)*[A-Za-z]+-?\d\w*(?:-[A-Z\d]\w*)*"  # E-77, H100, SM-P-1216
+    r"|(?:[A-Za-z]+-){0,4}[A-Za-z]+-?\d\w*(?:-[A-Z\d]\w*)*"  # E-77, H100, SM-P-1216
+    r")"
 )
 _ABBREVIATION = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]?")
 _GROUPS = r"[,_\u00a0\u202f ]"

@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 # it below the default threshold of refusal; a capitalised word may be mentioned in passing.
 IDENTIFIER_FACTOR = 0.14
 CAPITALISED_FACTOR = 0.35
+_LOOK_BACK_CHARS = 60
 _WORD = re.compile(r"[^\s,;:?!()\[\]{}\"“”`'‘’…/=]+")
 _SHAPE = re.compile(r"^--\w|_|[a-z0-9][A-Z]|[A-Za-z]-?\d|\w\.\w")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _OWN = re.compile(r"\b(?:my|our|called|named)(?:\s+\S+){0,2}\s*$", re.IGNORECASE)
-_ADDRESS = re.compile(r"\w+://\S+|(?<!\w)[/~]\S+")
+_ADDRESS = re.compile(r"(?<!\w)\w+://\S+|(?<!\w)[/~]\S+")
 _ENGLISH = re.compile(
     r"\b(?:how|what|which|who|why|when|where|the|is|are|does|do|can|there)\b", re.IGNORECASE
 )
@@ -128,7 +129,7 @@ def names(query: str) -> Iterator[Name]:
     have_capitals_sense = 2 * capitalised <= len(words) and _ENGLISH.search(query) is not None
     for match in words:
         text = match[0].rstrip(".")
-        before = query[: match.start()]
+        before = query[max(match.start() - _LOOK_BACK_CHARS, 0) : match.start()]
         if not text or text[0].isdigit() or _OWN.search(before):
             continue
         is_start = before.rstrip(" \t\n\"“`'(")[-1:] in ("", ".", "?", "!", ":")
