@@ -27,6 +27,7 @@ def named(question: str) -> list[str]:
     ("question", "expected"),
     [
         ("How are ties broken in sampler.py?", ["src/engine/Sampler.py"]),
+        ("How are ties broken in the engine's sampler.py?", ["src/engine/Sampler.py"]),
         ("What does config.py do?", ["src/config.py", "src/engine/config.py"]),
         ("what is in `engine/config.py`", ["src/engine/config.py"]),
         ("config.py", ["src/config.py", "src/engine/config.py"]),

@@ -23,6 +23,7 @@ FACTOR = 1.5
 # What stands before a path that says where to look, "the file" and the like left out.
 _LEADS = frozenset("in inside within under of from see explain describe".split())
 _FILLERS = frozenset("the file folder directory script module page document".split())
+_OWNERS = ("'s", "’s")  # "in the pump's manual.md"
 _ASKING = ("does", "do", "is", "are")  # after "what"
 _JOINTS = ("and", "or", "")  # between two paths, commas left out
 _COLLECTIONS = ("folder", "directory", "package", "project", "repository", "docs", "documentation",
@@ -85,7 +86,7 @@ def _led_paths(text: str) -> list[str]:
 
 def _is_led(before: str) -> bool:
     words = before.lower().strip(_AROUND).split()
-    while words and words[-1] in _FILLERS:
+    while words and (words[-1] in _FILLERS or words[-1].endswith(_OWNERS)):
         words.pop()
     is_asked = len(words) > 1 and words[-2] == "what" and words[-1] in _ASKING
     return not words or words[-1] in _LEADS or is_asked
