@@ -9,6 +9,8 @@ import pytest
 from ragmachine import dense_wiring
 from ragmachine.encoders import EncoderUnavailableError
 from ragmachine.errors import UsageError
+from ragmachine.index import dense
+from ragmachine.index.lock import exclusive
 from toy_encoder import ToyEncoder
 from workspace import Workspace
 
@@ -155,3 +157,18 @@ def test_a_cross_encoder_that_is_not_there_leaves_the_ranking(indexed: Workspace
     result = indexed.pipeline(rerank="cross", rerank_model="nowhere").search("oil", 2)
     assert len(result.hits) == 2
     assert result.notice.startswith("not reranked: ")
+
+
+def test_indexing_goes_on_while_another_process_makes_vectors(
+    indexed: Workspace, encoders: Encoders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The new index answers; its vectors are missing until the next run, which says so."""
+    monkeypatch.setattr(dense, "_LOCK_TIMEOUT_S", 0.0)
+    indexed.pipeline().embed()
+    indexed.write("engine.md", "The motor needs grease.\n", age_s=0)
+    with exclusive(str(indexed.folder / dense.FOLDER / "dense.lock"), timeout_s=0.0):
+        assert indexed.index().files == 2
+    assert indexed.found("grease") == ["engine.md"]
+    result = indexed.pipeline(strategy="hybrid").search("grease", 2)
+    assert result.notice.startswith("no vectors were built for this index")
+    assert indexed.pipeline().embed().encoded == 1

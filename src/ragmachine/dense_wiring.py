@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ragmachine.errors import UsageError
+from ragmachine.errors import IndexBusyError, UsageError
 from ragmachine.settings import Settings
 
 if TYPE_CHECKING:
@@ -128,7 +129,10 @@ def _static(
 
 
 def refresh(store: IndexStore, settings: Settings) -> None:
-    """After a new generation: the vectors that are known already answer for it at once."""
+    """After a new generation: the vectors that are known already answer for it at once.
+
+    Unless another process is making vectors: the index is there, and they follow with the next run.
+    """
     from ragmachine.index.dense import FOLDER
 
     if not os.path.isdir(store.path(FOLDER)):
@@ -136,7 +140,8 @@ def refresh(store: IndexStore, settings: Settings) -> None:
     from ragmachine.index.embed import refresh_vectors
     from ragmachine.index.reader import open_index
 
-    refresh_vectors(dense_store(store, settings), open_index(store))
+    with contextlib.suppress(IndexBusyError):
+        refresh_vectors(dense_store(store, settings), open_index(store))
 
 
 def published(store: IndexStore, settings: Settings) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import endpoint_server
 import pytest
 
+from loopback import listening
 from ragmachine.llm import LocalChat
 
 
@@ -120,16 +121,9 @@ class _Handler(BaseHTTPRequestHandler):
 def server() -> Iterator[FakeOllama]:
     """A running fake server on a free port of the loopback address."""
     fake = FakeOllama()
-    handler = type("Handler", (_Handler,), {"fake": fake})
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    fake.host = f"127.0.0.1:{httpd.server_address[1]}"
-    thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield fake
-    fake.released.set()
-    httpd.shutdown()
-    thread.join()
-    httpd.server_close()
+    with listening(_Handler, fake) as fake.host:
+        yield fake
+        fake.released.set()
 
 
 @pytest.fixture

@@ -6,8 +6,10 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from loopback import listening
 
 
 class FakeEndpoint:
@@ -98,14 +100,9 @@ class _Handler(BaseHTTPRequestHandler):
 def serving() -> Iterator[FakeEndpoint]:
     """A running endpoint on a free port of the loopback address."""
     fake = FakeEndpoint()
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"fake": fake}))
-    fake.url = f"http://127.0.0.1:{httpd.server_address[1]}/v1"
-    thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield fake
-    finally:
-        fake.released.set()
-        httpd.shutdown()
-        thread.join()
-        httpd.server_close()
+    with listening(_Handler, fake) as address:
+        fake.url = f"http://{address}/v1"
+        try:
+            yield fake
+        finally:
+            fake.released.set()

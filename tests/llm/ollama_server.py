@@ -14,11 +14,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
 
+from loopback import listening
 from ragmachine.llm.gguf import read_header
 from ragmachine.llm.local import packaged_model
 
@@ -259,13 +260,5 @@ def _end(reason: str, usage: dict[str, Any], body: dict[str, Any]) -> dict[str, 
 def serving() -> Iterator[RealOllama]:
     """A running server."""
     fake = RealOllama()
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"fake": fake}))
-    fake.host = f"127.0.0.1:{httpd.server_address[1]}"
-    thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with listening(_Handler, fake) as fake.host:
         yield fake
-    finally:
-        httpd.shutdown()
-        thread.join()
-        httpd.server_close()
