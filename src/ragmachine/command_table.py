@@ -83,7 +83,7 @@ COMMANDS = (
             _setting("bm25"), _setting("k1", "float"), _setting("b", "float"),
             _setting("max_file_bytes", "int"),
             _setting("workers", "int"), *_ENCODER, *_NEAR,
-            Option("enrich", "flag", "have the model describe each chunk, to be found so"),
+            Option("enrich", "flag", "have the first model of --llm describe each chunk"),
             *_ASKED,
             Option("force", "flag", "read every file again"),
             Option("strict", "flag", "fail on any file that is odd or unreadable"),

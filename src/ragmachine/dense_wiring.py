@@ -91,7 +91,9 @@ def embed(
     started = time.monotonic()
     index = open_index(store)
     vectors = dense_store(store, settings)
-    encoder = _static(vectors, index, on_progress) if settings.encoder == _STATIC else None
+    encoder = (
+        _static(vectors, index, settings, on_progress) if settings.encoder == _STATIC else None
+    )
     report = embed_index(
         vectors, index, encoder or make_encoder(settings, store),
         order=support_last(index), on_progress=on_progress,
@@ -111,7 +113,10 @@ def support_last(index: Index) -> list[int]:
 
 
 def _static(
-    vectors: DenseStore, index: Index, on_progress: Callable[[DenseProgress], None] | None
+    vectors: DenseStore,
+    index: Index,
+    settings: Settings,
+    on_progress: Callable[[DenseProgress], None] | None,
 ) -> Encoder:
     """The index's own static encoder; made by the first run and kept, since it decides vectors."""
     from ragmachine.encoders import EncoderUnavailableError, EncodingProgress, open_minilm
@@ -125,7 +130,8 @@ def _static(
     try:
         return static_encoder(vectors)
     except EncoderUnavailableError:
-        return make_static_encoder(vectors, index, open_minilm(), on_progress=told)
+        teacher = open_minilm(threads=settings.encoder_threads)
+        return make_static_encoder(vectors, index, teacher, on_progress=told)
 
 
 def refresh(store: IndexStore, settings: Settings) -> None:
@@ -133,15 +139,14 @@ def refresh(store: IndexStore, settings: Settings) -> None:
 
     Unless another process is making vectors: the index is there, and they follow with the next run.
     """
-    from ragmachine.index.dense import FOLDER
-
-    if not os.path.isdir(store.path(FOLDER)):
+    vectors = dense_store(store, settings)
+    if vectors.state() is None:
         return
     from ragmachine.index.embed import refresh_vectors
     from ragmachine.index.reader import open_index
 
     with contextlib.suppress(IndexBusyError):
-        refresh_vectors(dense_store(store, settings), open_index(store))
+        refresh_vectors(vectors, open_index(store))
 
 
 def published(store: IndexStore, settings: Settings) -> str:

@@ -131,7 +131,7 @@ class Settings:
     )
     cache_entries: int = _knob(1000, "queries kept in the query cache; 0 keeps none", low=0)
     llm: str = _knob(
-        "auto", "who writes answers: auto, or ollama, openai, local, extractive in order",
+        "auto", "who is asked to write: auto, or ollama, openai, local, extractive in order",
         check=parse_generators,
     )  # fmt: skip
     model: str = _knob("qwen3:0.6b", "model asked through Ollama, or through an endpoint")

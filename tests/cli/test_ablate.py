@@ -46,9 +46,15 @@ def test_json_is_the_saved_document(program: Program, tmp_path: Path) -> None:
 def test_the_index_of_the_project_stays_as_it_is(program: Program, tmp_path: Path) -> None:
     """The rows have indexes of their own, which are gone afterwards."""
     house = program.house
-    before = sorted(path.name for path in house.index_dir.iterdir())
-    program.run(
+
+    def contents() -> dict[str, bytes]:
+        files = (path for path in house.index_dir.rglob("*") if path.is_file())
+        return {str(path): path.read_bytes() for path in files}
+
+    before = contents()
+    outcome = program.run(
         "ablate", f"{house.root}/sets/code.json", f"{house.root}/corpus", *ROWS,
         "--save_directory", f"{tmp_path}/out",
     )  # fmt: skip
-    assert sorted(path.name for path in house.index_dir.iterdir()) == before
+    assert outcome.code == 0, outcome.err
+    assert contents() == before

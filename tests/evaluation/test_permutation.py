@@ -63,7 +63,8 @@ def test_blocks_do_not_change_the_value(monkeypatch: pytest.MonkeyPatch) -> None
     left, right = [1.0] * 20 + [0.0] * 10, [0.0] * 20 + [1.0] * 10
     at_once = permutation_p(left, right, resamples=500)
     monkeypatch.setattr(permutation, "_BLOCK_SIGNS", 64)
-    assert permutation_p(left, right, resamples=500) == pytest.approx(at_once, abs=0.05)
+    # a block is a whole number of the generator's draws here, so that the patterns are the same
+    assert permutation_p(left, right, resamples=500) == at_once
 
 
 @settings(max_examples=50, deadline=None)

@@ -115,16 +115,20 @@ def test_a_broken_worker_pool_is_made_up_for(
     project: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where no worker process can be started, the work is done in this one."""
+    tried: list[int] = []
 
     def no_processes(*args: object, **kwargs: object) -> None:
+        tried.append(1)
         raise OSError("Function not implemented")
 
     monkeypatch.setattr(build_module, "ProcessPoolExecutor", no_processes)
+    monkeypatch.setattr(build_module, "_KEEPING_THREADS", ())  # nothing is forked here
     monkeypatch.setattr(build_module, "_MIN_BYTES_FOR_WORKERS", 0)
     monkeypatch.setattr(build_module, "_BATCH_BYTES", 1)
     for name in "abc":
         project.write(f"{name}.md", "alpha\n")
     assert project.index(workers=2).files == 3
+    assert tried
     assert len(project.found("alpha")) == 3
 
 

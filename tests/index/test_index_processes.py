@@ -58,8 +58,20 @@ except KeyboardInterrupt:
     sys.exit(130)
 """
 
+# Indexes into a folder, and tells how many files and pools of workers that took.
+INDEX_AND_TELL_POOLS = """
+import sys
+from ragmachine import RagPipeline
+from ragmachine.index import build
+pools, counts, make = [], [], build.ProcessPoolExecutor
+build.ProcessPoolExecutor = lambda *args, **more: pools.append(1) or make(*args, **more)
+root, folder, workers = sys.argv[1], sys.argv[2], int(sys.argv[3])
+pipeline = RagPipeline(project_root=root, index_dir=folder, workers=workers)
+print(pipeline.index("corpus", on_file=counts.append).files, sum(counts), len(pools))
+"""
 
-# The same, with workers that take their time to come up.
+
+# As `INDEX_WITH_WORKERS`, with workers that take their time to come up.
 START_SLOWLY = """
 import os, time
 from ragmachine.index import build
@@ -182,26 +194,22 @@ def test_workers_end_with_a_killed_parent(project: Workspace, start: Start) -> N
         assert time.monotonic() - began < 1
 
 
-@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # Python 3.12 on fork
-def test_workers_build_the_same_index(project: Workspace) -> None:
-    """One process or two: every file of the index is the same."""
+def test_workers_build_the_same_index(project: Workspace, start: Start) -> None:
+    """One process or two: every file of the index is the same.
+
+    In interpreters of their own: here, libraries with threads may have been imported.
+    """
     write_large_corpus(project, files=8)
     contents = []
     for workers in (1, 2):
-        store = IndexStore(str(project.root / f"index{workers}"))
-        request = BuildRequest(
-            root=str(project.corpus),
-            display_root="corpus",
-            shape=Shape(2000, 0),
-            max_file_bytes=10**7,
-            workers=workers,
-        )
-        counts: list[int] = []
-        assert build_index(store, request, on_file=counts.append).files == 8
-        assert sum(counts) == 8
-        folder = Path(store.require_current())
+        folder = project.root / f"index{workers}"
+        indexer = start(INDEX_AND_TELL_POOLS, project.root, folder, workers)
+        told, problems = indexer.communicate(timeout=60)
+        # (files of the report, files told of, pools started)
+        assert told.split() == ["8", "8", str(workers - 1)], problems
+        generation = Path(IndexStore(str(folder)).require_current())
         names = ("chunks.json.hash", "bm25.hash", "bm25_files.hash", "postings.hash")
-        contents.append([(folder / name).read_text() for name in names])
+        contents.append([(generation / name).read_text() for name in names])
     assert contents[0] == contents[1]
 
 

@@ -50,7 +50,9 @@ def test_what_is_not_installed(monkeypatch, tmp_path, absent, gguf, said):
 def test_the_local_model_counts_its_own_tokens(local):
     """The start-of-text mark is one token, and the estimate of real texts is no less."""
     assert local.count_tokens("<|im_start|>") == 1
-    for path in sorted(SAMPLE.rglob("*.*"))[:20]:
+    paths = sorted(SAMPLE.rglob("*.*"))[:20]
+    assert len(paths) == 20
+    for path in paths:
         text = path.read_text(encoding="utf-8")[:4000]
         assert estimate_tokens(text) >= local.count_tokens(text)
 

@@ -110,8 +110,10 @@ def test_the_model_stops_at_its_own_end(chat):
 def test_an_answer_follows_its_schema(chat):
     """The grammar leaves nothing else."""
     reply = chat.chat(QUESTION, max_tokens=40, schema=SCHEMA)
-    ranking = json.loads(reply.text)["ranking"]
-    assert all(isinstance(number, int) for number in ranking)
+    document = json.loads(reply.text)
+    assert document.keys() == {"ranking"}
+    assert len(document["ranking"]) <= SCHEMA["properties"]["ranking"]["maxItems"]
+    assert all(isinstance(number, int) for number in document["ranking"])
 
 
 def test_a_slow_answer_times_out(chat):

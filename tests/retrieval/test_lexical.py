@@ -218,7 +218,9 @@ def test_without_priors_every_file_counts_the_same(project: Workspace) -> None:
     """One switch turns off the factors of tests and of rare documentation."""
     corpus(project)
     weights = replace(LexicalWeights(), support=0.1, documentation=5.0, has_priors=False)
-    assert all(hit.stages["role"] == 0 for hit in search(project, weights))
+    plain = search(project, weights)
+    assert plain
+    assert all(hit.stages["role"] == 0 for hit in plain)
     learned = search(project, replace(weights, has_priors=True))
     assert any(hit.stages["role"] != 0 for hit in learned)
 
@@ -233,6 +235,7 @@ def test_what_the_question_names_is_lifted(project: Workspace) -> None:
     found = LexicalRetriever(index, LexicalWeights()).search(
         Question(QUERY, narrowing=narrowing), 100
     )
+    assert {hit.chunk for hit in found} == plain.keys()
     for hit in found:
         factor = 1.5 if index.file_of_chunk[hit.chunk] == named else 1.0
         assert hit.score == pytest.approx(factor * plain[hit.chunk], rel=1e-5)

@@ -160,10 +160,6 @@ class Index:
         """Chunks in the index."""
         return len(self.labels)
 
-    def file_frequency(self, term: str) -> int:
-        """Number of files whose text holds a term; 0 for one that nobody wrote."""
-        return self._frequency(self.file_scores, term)
-
     def chunk_frequency(self, term: str) -> int:
         """Number of chunks that hold a term in text, label, path, table's header or summary."""
         return self._frequency(self.chunk_scores, term)

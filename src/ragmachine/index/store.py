@@ -10,6 +10,8 @@
     documents.bin           the indexed text of every file, UTF-8, back to back
     *.hash                  SHA-256 of each of the above, as `sha256sum -c` reads it
 <folder>/query_cache.json   results of earlier queries; ignored once its generation is replaced
+<folder>/answer_cache.json  a model's answers; <folder>/expansions.json: its synonyms
+<folder>/dense-vectors/     vectors of the chunks, laid out by `dense`
 <folder>/summaries.log      what a model wrote about chunks, by their text (see `summaries`)
 """
 

@@ -42,10 +42,15 @@ def fuse(
     fused = reciprocal_rank_fusion(
         [[hit.chunk for hit in ranking] for ranking in rankings], weights=weights
     )
+    return with_stages(rankings, fused[:count])
+
+
+def with_stages(
+    rankings: Sequence[Sequence[Scored]], fused: Sequence[tuple[int, float]]
+) -> list[Scored]:
+    """Fused (chunk, score) pairs with what the stages gave in the first ranking that has them."""
     stages = {hit.chunk: hit.stages for ranking in reversed(rankings) for hit in ranking}
-    return [
-        Scored(chunk, score, {**stages[chunk], "fusion": score}) for chunk, score in fused[:count]
-    ]
+    return [Scored(chunk, score, {**stages[chunk], "fusion": score}) for chunk, score in fused]
 
 
 def weighted_fusion(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragmachine.retrieval.fuse import fuse, weighted_fusion
+from ragmachine.retrieval.fuse import fuse, weighted_fusion, with_stages
 from ragmachine.retrieval.ranking import Question, Retriever, Scored
 
 
@@ -41,8 +41,4 @@ class FusedRetriever:
         if self.by_rank:
             return fuse(rankings, self.weights, count)
         scores = [{hit.chunk: hit.score for hit in ranking} for ranking in rankings]
-        stages = {hit.chunk: hit.stages for ranking in reversed(rankings) for hit in ranking}
-        return [
-            Scored(chunk, score, {**stages[chunk], "fusion": score})
-            for chunk, score in weighted_fusion(scores, self.weights)[:count]
-        ]
+        return with_stages(rankings, weighted_fusion(scores, self.weights)[:count])
