@@ -3,6 +3,8 @@
     python benchmarks/ablation.py                     our own sets, the half that reports
     python benchmarks/ablation.py --half tune         the half to choose settings on
     python benchmarks/ablation.py --datasets DIR …    answered sets of others as well
+    python benchmarks/ablation.py --rows vectors --name vector_rows     what benchmarks/dense.py
+                                                      has embedded is not embedded again
 
 Writes benchmarks/results/ablation.json with the ranks of every question, ablation.md and
 ablation.svg.
@@ -38,7 +40,8 @@ def labelled_folders(folders: Sequence[Path], half: str) -> list[LabelledFolder]
         if not (ROOT / corpus).is_dir():
             print(f"{corpus} is not there: left out", file=sys.stderr)
         elif taken:
-            found.append(LabelledFolder(str(ROOT / corpus), read_cases(taken, half)))
+            bench = ROOT / "data" / "processed" / "bench" / Path(corpus).name
+            found.append(LabelledFolder(str(ROOT / corpus), read_cases(taken, half), str(bench)))
     return found
 
 

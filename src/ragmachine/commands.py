@@ -206,6 +206,7 @@ class Commands:
         folder = ablation.LabelledFolder(
             target_dir or pipeline.settings.target_dir,
             ablation.read_cases(ablation.find_datasets(dataset_path), half),
+            pipeline.store.folder,
         )
         with self._console.progress("measuring", unit="rows", quiet=quiet) as advance:
             document = ablation.ablate(

@@ -20,15 +20,15 @@ from ragmachine.settings import FIELDS, load_settings
 
 LADDER_ROWS = [row for row in ROWS if row.group == LADDER]
 # Settings that no row needs: where things lie, who answers, what a user writes down, how far a
-# stage reaches that has a row of its own, what asks a model, and what vectors do, which take
-# minutes to make: benchmarks/dense.py measures them.
+# stage reaches that has a row of its own, what asks a model, and how vectors are searched, which
+# benchmarks/vectors.py measures.
 ELSEWHERE = {
     "project_root", "index_dir", "target_dir", "max_file_bytes", "workers", "k", "candidates",
     "expand_weight", "synonyms_file", "cache_entries", "llm", "model", "ollama_host",
     "gguf", "llm_threads", "keep_alive", "strict", "refuse_below",
     "llm_timeout_s", "max_new_tokens", "context_chars", "rerank", "rerank_model", "rerank_top",
-    "rerank_budget_ms", "rerank_weight", "answer_cache", "answer_cache_threshold", "strategy",
-    "encoder", "encoder_threads", "dense_candidates", "dense_weight", "fusion", "vector_index",
+    "rerank_budget_ms", "rerank_weight", "answer_cache", "answer_cache_threshold",
+    "encoder_threads", "dense_candidates", "dense_weight", "vector_index",
     "hnsw_links",    "hnsw_construction", "hnsw_search", "ivf_lists", "ivf_probes", "ivf_pieces",
 }  # fmt: skip
 
@@ -82,9 +82,10 @@ def test_rows_are_chosen_by_name_whatever_their_case_and_order() -> None:
 
 
 def test_rows_are_chosen_by_group() -> None:
-    """A group brings all of its rows; ``all`` brings everything."""
+    """A group brings all of its rows; ``all`` brings everything that takes no vectors."""
     assert select_rows("ladder") == LADDER_ROWS
-    assert select_rows(" all ") == list(ROWS)
+    assert select_rows(" all ") == [row for row in ROWS if row.group != "vectors"]
+    assert select_rows("all, vectors") == list(ROWS)
 
 
 def test_a_row_aside_brings_the_default() -> None:

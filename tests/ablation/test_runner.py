@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from ragmachine import RagPipeline
+from ragmachine import RagPipeline, dense_wiring
 from ragmachine.ablation import LabelledFolder, Row, select_rows
 from ragmachine.ablation.runner import run_rows
 from ragmachine.errors import DatasetError, UsageError
 from ragmachine.evaluation.measures import Span
 from ragmachine.settings import load_settings
+from toy_encoder import ToyEncoder
 from workspace import Workspace
 
 
@@ -127,3 +128,36 @@ def test_a_row_with_a_wrong_value_is_refused(pumps: Workspace, folder: LabelledF
     """Rows may be made by hand, too."""
     with pytest.raises(UsageError, match="bm25 must be one of"):
         run_rows([folder], [Row("x", "mine", {"bm25": "tfidf"})], settings_of(pumps), 10)
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch) -> ToyEncoder:
+    """An encoder without a model in place of the one that the settings name."""
+    encoder = ToyEncoder({"guarantee": "warranty", "when": "years", "does": "two", "end": "is"})
+    monkeypatch.setattr(dense_wiring, "make_encoder", lambda *_: encoder)
+    return encoder
+
+
+def test_rows_of_vectors_find_what_words_do_not(
+    pumps: Workspace, folder: LabelledFolder, toy: ToyEncoder
+) -> None:
+    """The vectors are made for those rows; the row that ranks by words alone stays as it is."""
+    rows = select_rows("default, vectors alone, vectors and words by evidence")
+    ranks = run_rows([folder], rows, settings_of(pumps), 10)
+    assert ranks["default"][3] == (None,)
+    assert ranks["vectors alone"][3] == (1,)
+    assert ranks["vectors and words by evidence"][3] == (1,)
+
+
+def test_vectors_that_the_users_index_has_are_not_made_again(
+    pumps: Workspace, folder: LabelledFolder, toy: ToyEncoder
+) -> None:
+    """They are found by content, and the index itself is left as it was."""
+    pumps.index()
+    pumps.pipeline().embed()
+    before, made = sorted(pumps.folder.rglob("*")), len(toy.encoded)
+    assert made
+    placed = replace(folder, index_dir=str(pumps.folder))
+    run_rows([placed], select_rows("vectors alone"), settings_of(pumps), 10)
+    assert len(toy.encoded) == made
+    assert sorted(pumps.folder.rglob("*")) == before

@@ -18,6 +18,7 @@ LADDER = "ladder"
 DEFAULT = "default"
 NAIVE = "naive bm25s"
 ALL = "all"
+VECTORS = "vectors"  # a group that `ALL` leaves out: making vectors takes minutes
 _OVERLAP_CHARS = 200
 _SIZES = (400, 800, 1200, 1600)  # of the longest chunk; the default is 2000
 
@@ -109,6 +110,13 @@ def _aside() -> list[Row]:
             "near duplicates left out": {"near_duplicates": 0.8},
             "variety (MMR 0.8)": {"variety": 0.8},
         },
+        VECTORS: {
+            "vectors alone": {"strategy": "dense"},
+            "vectors and words by evidence": {"strategy": "hybrid"},
+            "vectors and words by ranks": {"strategy": "hybrid", "fusion": "rrf"},
+            "vectors and words by scaled scores": {"strategy": "hybrid", "fusion": "weighted"},
+            "static vectors and words": {"strategy": "hybrid", "encoder": "static"},
+        },
     }
     return [
         Row(name, group, settings)
@@ -126,20 +134,26 @@ def select_rows(text: str) -> list[Row]:
     A row aside brings the default with it, which it is compared with.
 
     Args:
-        text: names or groups with commas between; ``all`` for every row. Case does not matter.
+        text: names or groups with commas between; ``all`` for every row but those of vectors,
+            which take minutes. Case does not matter.
     Raises: UsageError: an unknown name; the message suggests the nearest.
     """
     wanted = {word.strip().lower() for word in text.split(",")} - {""}
-    known = {name for row in ROWS for name in (row.name.lower(), row.group)} | {ALL}
+    known = {name for row in ROWS for name in _called(row)}
     for word in sorted(wanted - known) or ([] if wanted else [text]):
         close = difflib.get_close_matches(word, known, n=1)
         groups = ", ".join([ALL, *dict.fromkeys(row.group for row in ROWS)])
         hint = f"did you mean {close[0]}?" if close else f"give names of rows, or one of {groups}"
         raise UsageError(f"there is no row {word!r}", remedy=hint)
-    chosen = [row for row in ROWS if wanted & {ALL, row.group, row.name.lower()}]
+    chosen = [row for row in ROWS if wanted & _called(row)]
     if any(row.group != LADDER for row in chosen):
         chosen = [row for row in ROWS if row in chosen or row.name == DEFAULT]
     return chosen
+
+
+def _called(row: Row) -> set[str]:
+    """The words that choose a row."""
+    return {row.name.lower(), row.group} | ({ALL} if row.group != VECTORS else set())
 
 
 def comparisons(rows: Sequence[Row]) -> dict[str, str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import glob
+import os
+import shutil
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +16,7 @@ from ragmachine.ablation.questions import Case
 from ragmachine.corpus.discover import SourceFile, discover
 from ragmachine.errors import DatasetError
 from ragmachine.evaluation.measures import Span, first_true_rank
+from ragmachine.index.dense import CACHE_FILES, FOLDER
 from ragmachine.index.request import Shape, locate
 from ragmachine.pipeline import RagPipeline
 from ragmachine.settings import Settings, check_value
@@ -25,10 +29,17 @@ _Search = Callable[[str], list[Span]]
 
 @dataclass(frozen=True, slots=True)
 class LabelledFolder:
-    """A folder, and the questions that are answered in it."""
+    """A folder, and the questions that are answered in it.
+
+    Attributes:
+        target_dir: as on the command line.
+        cases: the questions.
+        index_dir: an index folder whose vectors need not be made again; "" where there is none.
+    """
 
     target_dir: str
     cases: tuple[Case, ...]
+    index_dir: str = ""
 
 
 def run_rows(
@@ -87,11 +98,15 @@ class _FolderRunner:
             settings = replace(self.shipped, **checked)
             by_shape[RagPipeline(settings).shape].append((row, settings))
         with tempfile.TemporaryDirectory() as scratch:
+            if any(row.settings.get("strategy") for row in rows):
+                _take_vectors(self.folder.index_dir, scratch)
             # shapes that differ in scores alone, one after the other, read the files only once
             for shape in sorted(by_shape, key=lambda shape: shape.cut):
                 placed = [(row, replace(own, index_dir=scratch)) for row, own in by_shape[shape]]
                 RagPipeline(placed[0][1]).index(self.folder.target_dir)
                 for row, own in placed:
+                    if own.strategy != self.shipped.strategy:
+                        RagPipeline(own).embed()
                     yield row, self._ranks(self._product(own))
 
     def _files(self) -> tuple[list[SourceFile], str]:
@@ -124,3 +139,13 @@ class _FolderRunner:
             found = search(case.question)
             ranks.append(tuple(first_true_rank(found, [true], k=self.k) for true in case.truth))
         return ranks
+
+
+def _take_vectors(source: str, target: str) -> None:
+    """Copy every vector that an index folder has ever made: they are kept by content."""
+    if not source:
+        return
+    folder = os.path.join(target, FOLDER)
+    os.makedirs(folder)
+    for path in glob.glob(os.path.join(glob.escape(os.path.join(source, FOLDER)), CACHE_FILES)):
+        shutil.copy(path, folder)

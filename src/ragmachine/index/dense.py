@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ragmachine.index.reader import Index
 
 FOLDER = "dense-vectors"
+CACHE_FILES = "*.vectors"
 _STATE = "current.json"
 _LOCK = "dense.lock"
 _LOCK_TIMEOUT_S = 5.0
