@@ -100,7 +100,7 @@ def test_after_an_edit_known_vectors_answer_at_once(indexed: Workspace, encoders
     result = indexed.pipeline(strategy="hybrid").search("ship anchored", 2)
     assert result.strategy == "hybrid"
     assert result.hits[0].chunk.file_path == "corpus/boat.md"
-    assert result.notice.startswith("1 of 2 chunks have no vector yet")
+    assert result.notice.startswith("1 of 2 excerpts have no vector yet")
     encoders.encoder.encoded.clear()
     assert indexed.pipeline().embed().encoded == 1
 

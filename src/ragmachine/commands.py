@@ -70,7 +70,7 @@ class Commands:
         """Make the vectors; where there is no encoder, say so: the lexical index is there."""
         from ragmachine.encoders import EncoderUnavailableError
 
-        with self._console.progress("embedding", unit="chunks", quiet=quiet) as advance:
+        with self._console.progress("embedding", unit="excerpts", quiet=quiet) as advance:
             step = _steps(advance)
             try:
                 return pipeline.embed(on_progress=lambda done: step(done.done, done.total))

@@ -177,8 +177,8 @@ def open_dense(
     if vectors.encoder != name:
         made_by = f"the vectors were made by {vectors.encoder}, not by {name}"
         return None, f"{made_by}: the search is lexical; {_BUILD}"
-    missing = index.chunk_count - vectors.known
-    notice = f"{missing:,} of {index.chunk_count:,} chunks have no vector yet; {_BUILD}"
+    missing = vectors.total - vectors.known
+    notice = f"{missing:,} of {vectors.total:,} excerpts have no vector yet; {_BUILD}"
     retriever = DenseRetriever(
         vectors.name, vectors.exact, vectors.near, EmbeddingCache(encoder).encode_query
     )

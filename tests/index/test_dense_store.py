@@ -9,7 +9,8 @@ import pytest
 from ragmachine.errors import IndexBusyError
 from ragmachine.index import dense, embed
 from ragmachine.index.dense import DenseStore
-from ragmachine.index.embed import DenseProgress, embed_index, head_text, refresh_vectors
+from ragmachine.index.embed import DenseProgress, embed_index, refresh_vectors
+from ragmachine.index.excerpts import excerpts
 from ragmachine.index.lock import exclusive
 from toy_encoder import ToyEncoder
 from workspace import Workspace
@@ -38,16 +39,18 @@ def test_nothing_was_built(indexed: Workspace) -> None:
     assert not (indexed.folder / "dense-vectors").exists()
 
 
-def test_every_chunk_has_the_vector_of_its_head(indexed: Workspace) -> None:
+def test_a_short_chunk_has_the_vector_of_its_head(indexed: Workspace) -> None:
     """Rows stand in the order of the chunks, and are what the encoder makes of their heads."""
     index = indexed.open()
     report = embed_index(store_of(indexed), index, ToyEncoder())
     opened = store_of(indexed).open(index)
     assert opened is not None
-    assert (report.chunks, report.encoded, opened.known) == (3, 3, 3)
+    assert (report.chunks, report.excerpts, report.encoded) == (3, 3, 3)
+    assert (opened.known, opened.total) == (3, 3)
     heads = [
-        head_text(index.labels[n], index.files[n], index.chunk(n).text)
+        head
         for n in range(index.chunk_count)
+        for head in excerpts(index.labels[n], index.chunk(n).text)
     ]
     expected = ToyEncoder().encode(heads)
     for chunk, vector in enumerate(expected):
@@ -151,3 +154,22 @@ def test_another_encoder_has_vectors_of_its_own(indexed: Workspace) -> None:
     again = ToyEncoder(name="first")
     embed_index(store_of(indexed), indexed.open(), again)
     assert again.encoded == []
+
+
+def test_what_follows_the_head_is_found_too(project: Workspace) -> None:
+    """A long chunk has more vectors than one, and is found by the nearest of them."""
+    filler = "Nothing of note stands here at all. " * 20
+    project.write("long.txt", f"{filler}\nThe walnut is sweet. " + "Nuts are good food. " * 18)
+    project.write("short.txt", "Oak and elm.\n")
+    project.index()
+    index, encoder = project.open(), ToyEncoder()
+    report = embed_index(store_of(project), index, encoder)
+    assert (report.chunks, report.excerpts) == (2, 3)
+    assert sum("walnut" in text for text in encoder.encoded) == 1
+    opened = store_of(project).open(index)
+    assert opened is not None
+    looked_for = ToyEncoder().encode_query("walnut sweet nuts good food")
+    ids, similarities = opened.near.search(looked_for, 2)
+    assert ids.tolist() == [0, 1]
+    assert similarities[0] > 0.4
+    assert opened.exact.compare(looked_for, ids).tolist() == similarities.tolist()

@@ -3,8 +3,8 @@
 In ``dense-vectors`` of the index folder:
 
 current.json    which vectors belong to which generation; replaced by rename
-vec-…/          one vector a chunk in chunk order, zeros where none is made yet; in ``near`` an
-                approximate index over them, where one is wanted
+vec-…/          one vector an excerpt in the order of the chunks, zeros where none is made yet;
+                where each chunk's begin; in ``near`` an approximate index, where one is wanted
 vec-….hash      SHA-256 of its files, as `sha256sum -c` reads it
 *.vectors       every vector ever made, by content (see `encoders.cache`)
 """
@@ -25,7 +25,8 @@ import numpy.typing as npt
 import orjson
 
 from ragmachine.errors import IndexCorruptError
-from ragmachine.index.files import read_json, replace_file, storage_errors
+from ragmachine.index.excerpts import AllChunks, Ids, NearestChunks
+from ragmachine.index.files import damage, read_json, replace_file, storage_errors
 from ragmachine.index.hashes import SUFFIX, verify, write_hash
 from ragmachine.index.lock import exclusive
 from ragmachine.index.vectors import FlatIndex, VectorIndex
@@ -39,6 +40,7 @@ _STATE = "current.json"
 _LOCK = "dense.lock"
 _LOCK_TIMEOUT_S = 5.0
 _NEAR = "near"
+_FIRST_FILE = "first.npy"
 _VECTORS = re.compile(r"(?:building-)?vec-[0-9a-f]{12}(?:\.hash)?")
 
 Halves = npt.NDArray[np.float16]
@@ -51,16 +53,18 @@ class DenseVectors:
     Attributes:
         name: of this publication: what it holds never changes.
         encoder: `Encoder.name` of the one that made them.
-        exact: one vector a chunk, zeros where none is made yet.
-        near: finds the nearest ones: `exact` itself, or an approximate index.
-        known: chunks that have a vector.
+        exact: compares with every chunk.
+        near: finds the nearest ones: `exact` itself, or over an approximate index.
+        known: excerpts that have a vector.
+        total: excerpts of the generation.
     """
 
     name: str
     encoder: str
-    exact: FlatIndex
-    near: VectorIndex
+    exact: AllChunks
+    near: NearestChunks
     known: int
+    total: int
 
 
 class DenseStore:
@@ -103,13 +107,16 @@ class DenseStore:
                 return self._opened(state, index.chunk_count)
         return None
 
-    def publish(self, index: Index, encoder: str, vectors: Halves, *, is_last: bool = True) -> int:
+    def publish(
+        self, index: Index, encoder: str, vectors: Halves, first: Ids, *, is_last: bool = True
+    ) -> int:
         """Make vectors the ones that answer; call while writing.
 
         Args:
             index: whose chunks they belong to.
             encoder: `Encoder.name`.
-            vectors: (chunks, dimensions), rows of zeros where there is none.
+            vectors: (excerpts, dimensions), rows of zeros where there is none.
+            first: as in `Excerpts`.
             is_last: more will not follow soon: worth an approximate index, if one is wanted.
         Returns: bytes written.
         Raises: StorageError.
@@ -119,6 +126,8 @@ class DenseStore:
         exact = FlatIndex("int8")
         exact.build(vectors)
         exact.save(building)
+        with storage_errors(self.folder):
+            np.save(os.path.join(building, _FIRST_FILE), first, allow_pickle=False)
         if is_last and self._make_near is not None:
             near = self._make_near()
             near.build(vectors)
@@ -145,14 +154,19 @@ class DenseStore:
         path = self._path(state["name"])
         verify([path])
         exact = FlatIndex.load(path)
-        if (exact.count, exact.dimensions) != (chunks, state["dimensions"]):
+        with damage(os.path.join(path, _FIRST_FILE)):
+            first = np.load(os.path.join(path, _FIRST_FILE), allow_pickle=False)
+        if (len(first), exact.dimensions) != (chunks + 1, state["dimensions"]):
             return None
-        near: VectorIndex = exact
+        everything = AllChunks(exact, first)
+        near: NearestChunks = everything
         if os.path.isdir(os.path.join(path, _NEAR)):
             from ragmachine.index.ann import load_vectors
 
-            near = load_vectors(os.path.join(path, _NEAR))
-        return DenseVectors(state["name"], state["encoder"], exact, near, state["known"])
+            near = NearestChunks(load_vectors(os.path.join(path, _NEAR)), first)
+        return DenseVectors(
+            state["name"], state["encoder"], everything, near, state["known"], exact.count
+        )
 
     def _path(self, name: str) -> str:
         return os.path.join(self.folder, name)

@@ -14,14 +14,12 @@ import numpy as np
 
 from ragmachine.encoders.cache import EncodingProgress, VectorCache, encode_cached, text_key
 from ragmachine.index.dense import DenseStore
+from ragmachine.index.excerpts import EXCERPT_TOKENS, excerpts_of
 
 if TYPE_CHECKING:
     from ragmachine.encoders.encoder import Encoder
     from ragmachine.index.reader import Index
 
-# The head of a chunk says what it is about; the rest costs time and blurs the vector.
-HEAD_TOKENS = 160
-_HEAD_CHARS = 800
 _FIRST_PUBLICATION_S = 15.0
 _SLICE_TEXTS = 512
 
@@ -31,8 +29,8 @@ class DenseProgress:
     """How far an embedding run has come.
 
     Attributes:
-        done: chunks that have a vector.
-        total: chunks of the index.
+        done: excerpts that have a vector; the heads of all chunks come first.
+        total: excerpts of the index.
         seconds_left: estimated from this run's own speed; None before the first batch.
     """
 
@@ -48,6 +46,7 @@ class DenseReport:
     Attributes:
         encoder: `Encoder.name`.
         chunks: chunks of the index.
+        excerpts: texts of theirs that have a vector each.
         encoded: texts that had to be encoded; equal texts count once.
         seconds: of the whole run.
         bytes: size of the vectors that answer.
@@ -55,6 +54,7 @@ class DenseReport:
 
     encoder: str
     chunks: int
+    excerpts: int
     encoded: int
     seconds: float
     bytes: int
@@ -64,6 +64,7 @@ class DenseReport:
         return {
             "encoder": self.encoder,
             "chunks": self.chunks,
+            "excerpts": self.excerpts,
             "encoded": self.encoded,
             "seconds": round(self.seconds, 3),
             "bytes": self.bytes,
@@ -84,7 +85,8 @@ def embed_index(
         store: the vectors of the index folder.
         index: the opened index.
         encoder: makes the vectors.
-        order: chunk numbers, those to encode first in front; by default in index order.
+        order: chunk numbers, those to encode first in front; by default in index order. Whatever
+            it is, the heads of all chunks come before what follows them.
         on_progress: called after each batch.
     Raises: IndexBusyError: another process is at it; StorageError; as `Encoder.encode`.
     """
@@ -95,13 +97,13 @@ def embed_index(
         run.encode(list(range(index.chunk_count)) if order is None else list(order))
         size = run.publish(is_last=True)
     seconds = time.monotonic() - started
-    return DenseReport(encoder.name, index.chunk_count, run.encoded, seconds, size)
+    return DenseReport(encoder.name, index.chunk_count, run.total, run.encoded, seconds, size)
 
 
 def refresh_vectors(store: DenseStore, index: Index) -> int:
     """Give a new generation the vectors that are there already; nothing is encoded.
 
-    Returns: chunks without a vector; 0 where no vectors were ever built.
+    Returns: excerpts without a vector; 0 where no vectors were ever built.
     Raises: IndexBusyError, StorageError.
     """
     state = store.state()
@@ -109,9 +111,10 @@ def refresh_vectors(store: DenseStore, index: Index) -> int:
         return 0
     with store.writing():
         cache = VectorCache(store.folder, state["encoder"], state["dimensions"])
-        keys = [text_key(text, HEAD_TOKENS) for text in chunk_heads(index)]
+        excerpts = excerpts_of(index)
+        keys = [text_key(text, EXCERPT_TOKENS) for text in excerpts.texts]
         vectors, is_known = cache.get(keys)
-        store.publish(index, state["encoder"], vectors)
+        store.publish(index, state["encoder"], vectors, excerpts.first)
     return int(np.count_nonzero(~is_known))
 
 
@@ -131,12 +134,18 @@ class _Run:
         self._index = index
         self._encoder = encoder
         self._cache = cache
-        self._texts = chunk_heads(index)
+        self._excerpts = excerpts_of(index)
         self._on_progress = on_progress
-        self._keys = [text_key(text, HEAD_TOKENS) for text in self._texts]
+        self._keys = [text_key(text, EXCERPT_TOKENS) for text in self._excerpts.texts]
 
-    def encode(self, order: list[int]) -> None:
+    @property
+    def total(self) -> int:
+        """Number of excerpts."""
+        return len(self._keys)
+
+    def encode(self, chunks: list[int]) -> None:
         """Encode the chunks in slices, in this order, and publish at growing intervals."""
+        order = self._excerpts.ordered(chunks)
         missing = [number for number in order if self._keys[number] not in self._cache]
         done = len(order) - len(missing)
         began = published = time.monotonic()
@@ -146,9 +155,9 @@ class _Run:
             before = len(self._cache)
             encode_cached(
                 self._encoder,
-                [self._texts[number] for number in numbers],
+                [self._excerpts.texts[number] for number in numbers],
                 self._cache,
-                max_tokens=HEAD_TOKENS,
+                max_tokens=EXCERPT_TOKENS,
                 on_progress=self._batches(done, start, len(missing), began),
             )
             self.encoded += len(self._cache) - before
@@ -160,7 +169,9 @@ class _Run:
     def publish(self, *, is_last: bool) -> int:
         """Publish what the cache holds. Returns: bytes."""
         vectors, _ = self._cache.get(self._keys)
-        return self._store.publish(self._index, self._encoder.name, vectors, is_last=is_last)
+        return self._store.publish(
+            self._index, self._encoder.name, vectors, self._excerpts.first, is_last=is_last
+        )
 
     def _batches(
         self, done: int, start: int, missing: int, began: float
@@ -173,23 +184,6 @@ class _Run:
             in_run = start + batch.done
             elapsed = time.monotonic() - began
             left = elapsed / in_run * (missing - in_run) if in_run else None
-            report(DenseProgress(done + batch.done, len(self._texts), left))
+            report(DenseProgress(done + batch.done, self.total, left))
 
         return step
-
-
-def chunk_heads(index: Index) -> list[str]:
-    """The text of each chunk that is encoded: its label, its path, and how it begins."""
-    return [
-        head_text(
-            index.labels[number],
-            index.files[int(index.file_of_chunk[number])],
-            index.chunk(number).text,
-        )
-        for number in range(index.chunk_count)
-    ]
-
-
-def head_text(label: str, path: str, text: str) -> str:
-    """What of a chunk is encoded: its label and path, a line each, and the head of its text."""
-    return "\n".join(filter(None, (label, path, text[:_HEAD_CHARS].strip())))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ragmachine.encoders.cache import EncodingProgress, VectorCache, encode_cached
 from ragmachine.encoders.encoder import EncoderUnavailableError
 from ragmachine.encoders.static import Examples, StaticEncoder, TokenFrequencies, distill
-from ragmachine.index.embed import HEAD_TOKENS, chunk_heads
+from ragmachine.index.excerpts import EXCERPT_TOKENS, excerpts_of
 
 if TYPE_CHECKING:
     from ragmachine.encoders.onnx import OnnxEncoder
@@ -51,22 +51,22 @@ def make_static_encoder(
 
     Args:
         store: the vectors of the index folder.
-        index: the opened index; every so many of its chunks is an example, 2,000 at most.
+        index: the opened index; every so many of its excerpts is an example, 2,000 at most.
         teacher: the sentence encoder.
         on_progress: told of the examples first, then of the vocabulary.
     Raises: IndexBusyError: another process is at it; StorageError; as `Encoder.encode`.
     """
     with store.writing():
         cache = VectorCache(store.folder, teacher.name, teacher.dimensions)
-        heads = chunk_heads(index)
-        step = max(1, -(-len(heads) // _EXAMPLES))
-        texts = [head for head in heads[::step] if head]
+        everything = excerpts_of(index).texts
+        step = max(1, -(-len(everything) // _EXAMPLES))
+        texts = [text for text in everything[::step] if text]
         vectors = encode_cached(
-            teacher, texts, cache, max_tokens=HEAD_TOKENS, on_progress=on_progress
+            teacher, texts, cache, max_tokens=EXCERPT_TOKENS, on_progress=on_progress
         )
         encoder = distill(
             teacher,
-            TokenFrequencies.count(teacher.tokenizer, heads),
+            TokenFrequencies.count(teacher.tokenizer, everything),
             dimensions=None,
             examples=Examples(texts, vectors) if texts else None,
             cache=cache,
