@@ -15,16 +15,17 @@ from ragmachine.chunking.document import chunk_document
         ("A.PY", "python", "function"),
         ("docs/a.md", "markdown", "section"),
         ("docs/a.markdown", "markdown", "section"),
-        ("a.rst", "rst", "text"),
+        ("a.rst", "rst", "section"),
+        ("a.adoc", "asciidoc", "section"),
         ("a.txt", "text", "text"),
         ("LICENSE", "text", "text"),
-        ("a.cpp", "cpp", "text"),
+        ("a.cpp", "cpp", "module"),
         ("a.yaml", "yaml", "text"),
         ("a.unheard", "text", "text"),
     ],
 )
 def test_the_name_decides(path: str, file_type: str, kind: str) -> None:
-    """Python and Markdown have parsers; the rest is text."""
+    """Markdown and code have parsers; the rest is text."""
     document = chunk_document(path, "def f():\n    pass\n", max_chars=2000)
     assert document.file_type == file_type
     assert [context.kind for piece in document.pieces for context in piece.contexts] == [kind]

@@ -260,3 +260,8 @@ def test_line_ends_and_marks_do_not_move_boundaries(mark: str, end: str) -> None
 def test_other_separators_are_part_of_their_line() -> None:
     """U+2028, NEL and form feed end no line, so that no heading follows them."""
     assert labels("# A\n\ntext\u2028# B\x85# C\x0c# D\n") == ["A"]
+
+
+def test_announcements_of_announcements_do_not_take_the_stack() -> None:
+    """Thousands of lines that each end in a colon are cut like any other paragraphs."""
+    assert len(cut("a.md", "For example:\n\n" * 3_000)) > 10

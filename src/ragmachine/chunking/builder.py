@@ -19,6 +19,7 @@ _BLANK = (
     " \t\n\v\f\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
     "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
+_PLAIN = {"imports": "Imports", "module": "Module", "text": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,8 @@ class NodeContext:
     """Where in its document a block stands.
 
     Attributes:
-        kind: ``module``, ``class``, ``function``, ``method``, ``imports``, ``section`` or ``text``.
+        kind: ``module``, ``imports``, ``section``, ``text``, ``method``, or any other that a
+            definition has in its language, e.g. ``class``, ``function``, ``trait``, ``table``.
         name: own name, e.g. ``step`` or the heading.
         parents: names of the enclosing classes, functions or sections, outermost first.
         decorators: as written, without ``@``.
@@ -50,9 +52,7 @@ class NodeContext:
             return "Section: " + (" > ".join(self.path) or "Introduction")
         if self.kind == "method":
             return f"Class: {'.'.join(self.parents)} - Method: {self.name}"
-        if self.kind in ("class", "function"):
-            return f"{self.kind.capitalize()}: {'.'.join(self.path)}"
-        return {"imports": "Imports", "module": "Module"}.get(self.kind, "")
+        return _PLAIN.get(self.kind, f"{self.kind.capitalize()}: {'.'.join(self.path)}")
 
 
 TEXT = NodeContext()

@@ -5,15 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from ragmachine.chunking.builder import Block, ChunkBuilder, Piece
 from ragmachine.chunking.fixed import fixed_blocks
 from ragmachine.chunking.lines import line_blocks
-from ragmachine.file_types import file_type_of
+from ragmachine.file_types import CODE_TYPES, file_type_of
 
 # Packing sizes in characters, chosen on the reference corpus: sections are answers by themselves,
 # while code needs its neighbours for context.
-_TARGET_CHARS = {"python": 1500, "markdown": 1000, "rst": 1000}
+_TARGET_CHARS = {"python": 1500, "markdown": 1000, "rst": 1000, "asciidoc": 1000}
 _DEFAULT_TARGET_CHARS = 1500
 STRUCTURE, FIXED = CHUNKERS = ("structure", "fixed")
 
@@ -33,17 +34,35 @@ class ChunkedDocument:
     problem: str = ""
 
 
-def _chunker_of(file_type: str) -> Callable[[str, int], list[Block]] | None:
-    """The parser of a type, imported when first needed; None where lines are all there is."""
+def _parser_of(path: str, file_type: str, text: str) -> Callable[[int], list[Block]] | None:
+    """What cuts a file of this type, imported when first needed; None where lines must do."""
     if file_type == "python":
         from ragmachine.chunking.python_ast import python_blocks
 
-        return python_blocks
+        return partial(python_blocks, text)
     if file_type == "markdown":
         from ragmachine.chunking.markdown import markdown_blocks
 
-        return markdown_blocks
-    return None
+        return partial(markdown_blocks, text)
+    if file_type == "rst":
+        from ragmachine.chunking.rst import rst_blocks
+
+        return partial(rst_blocks, text)
+    if file_type == "asciidoc":
+        from ragmachine.chunking.asciidoc import asciidoc_blocks
+
+        return partial(asciidoc_blocks, text)
+    if file_type not in CODE_TYPES:
+        return None
+    from ragmachine.chunking.grammars import is_installed
+    from ragmachine.chunking.languages import language_of
+
+    language = language_of(path, file_type, text)
+    if language is None or not is_installed(language):
+        return None
+    from ragmachine.chunking.syntax import syntax_blocks
+
+    return lambda max_chars: syntax_blocks(text, max_chars, language)
 
 
 def chunk_document(
@@ -69,22 +88,42 @@ def chunk_document(
         return ChunkedDocument(file_type, builder.build(text, blocks))
     target = min(_TARGET_CHARS.get(file_type, _DEFAULT_TARGET_CHARS), max_chars)
     builder = ChunkBuilder(max_chars, target, overlap_chars)
-    blocks, problem = _blocks(text, file_type, max_chars)
+    blocks, problem = _blocks(path, text, file_type, max_chars)
     return ChunkedDocument(file_type, builder.build(text, blocks), problem)
 
 
-def _blocks(text: str, file_type: str, max_chars: int) -> tuple[list[Block], str]:
-    chunker = _chunker_of(file_type)
-    if chunker is None:
+def _blocks(path: str, text: str, file_type: str, max_chars: int) -> tuple[list[Block], str]:
+    parser = _parser_of(path, file_type, text)
+    if parser is None:
         return line_blocks(text), ""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a corpus's own SyntaxWarnings are not ours to print
-            return chunker(text, max_chars), ""
+            return parser(max_chars), ""
     except SyntaxError as error:
         reason = f"line {error.lineno}: {error.msg}" if error.lineno else error.msg
     except (RecursionError, MemoryError):
         reason = "nested too deeply"
     except ValueError as error:
         reason = str(error)
-    return line_blocks(text), f"not parsed as {file_type} ({reason}): cut by lines"
+    blocks = _other_python(text, max_chars) if file_type == "python" else []
+    means = "tree-sitter" if blocks else "lines"
+    return blocks or line_blocks(text), f"not parsed as {file_type} ({reason}): cut by {means}"
+
+
+def _other_python(text: str, max_chars: int) -> list[Block]:
+    """Blocks of Python that the running version does not read, be it Python 2, newer or broken.
+
+    None where the grammar is not installed or gives up.
+    """
+    from ragmachine.chunking.grammars import is_installed
+    from ragmachine.chunking.languages import LANGUAGES
+
+    if not is_installed(LANGUAGES["python"]):
+        return []
+    from ragmachine.chunking.syntax import syntax_blocks
+
+    try:
+        return syntax_blocks(text, max_chars, LANGUAGES["python"])
+    except ValueError:
+        return []

@@ -7,12 +7,12 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from ragmachine.chunking.builder import Block, LineMap, NodeContext
+from ragmachine.chunking.builder import Block, LineMap
+from ragmachine.chunking.sections import Element, Heading, section_blocks, start_of
 
 _FRONT_MATTER = re.compile(
     r"\ufeff?---[ \t]*(?:\r\n|\r|\n)(.*?)(?:\r\n|\r|\n)(?:---|\.\.\.)[ \t]*(?=\r|\n|\Z)", re.S
@@ -31,26 +31,6 @@ _INTRO = re.compile(r"[:：]\**\Z|(?:\A|\n)(?:!!!|\?\?\?\+?|===)[ \t][^\n]*\Z")
 _ANCHOR = re.compile(r"(?:\[\]\(\)\{[^{}\r\n]*\}|<a [^<>\r\n]*>[ \t]*</a>)\s*")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _MAX_TITLE_CHARS = 300
-
-
-class _Element(NamedTuple):
-    """A block of the document.
-
-    Attributes:
-        start: its offset.
-        depth: inside how many list items and quotes it stands.
-        is_intro: a line such as "For example:" that needs what follows it.
-    """
-
-    start: int
-    depth: int
-    is_intro: bool = False
-
-
-class _Heading(NamedTuple):
-    start: int
-    level: int
-    title: str
 
 
 @cache
@@ -75,8 +55,7 @@ def markdown_blocks(text: str, max_chars: int = 0) -> list[Block]:
     tokens = _parser().parse(body)
     elements = sorted(_elements(lines, tokens))
     headings = [_with_anchor(text, heading, elements) for heading in _headings(lines, tokens)]
-    tiler = _Tiler(elements, max_chars // 2)
-    return list(_sections(len(text), headings, title, tiler))
+    return section_blocks(len(text), headings, elements, max_chars, title)
 
 
 def _front_matter(text: str) -> tuple[int, str]:
@@ -97,17 +76,17 @@ def _unquoted(value: str) -> str:
     return value[1:-1] if is_quoted else value
 
 
-def _headings(lines: LineMap, tokens: list[Token]) -> Iterator[_Heading]:
+def _headings(lines: LineMap, tokens: list[Token]) -> Iterator[Heading]:
     """Each heading that is not inside a list or quote."""
     for opening, content in pairwise(tokens):
         if opening.type == "heading_open" and opening.level == 0 and opening.map:
             start = lines.start_of(opening.map[0] + 1)
-            yield _Heading(start, int(opening.tag[1]), plain_text(content.content))
+            yield Heading(start, int(opening.tag[1]), plain_text(content.content))
 
 
-def _with_anchor(text: str, heading: _Heading, elements: list[_Element]) -> _Heading:
+def _with_anchor(text: str, heading: Heading, elements: list[Element]) -> Heading:
     """The heading with the link target right above it, which becomes its first line."""
-    own = bisect_left(elements, heading.start, key=_start)
+    own = bisect_left(elements, heading.start, key=start_of)
     if own == 0 or not _ANCHOR.fullmatch(text, elements[own - 1].start, heading.start):
         return heading
     del elements[own]  # the two are one element
@@ -133,7 +112,7 @@ def _without_marks(text: str) -> str:
     return _ESCAPE.sub(r"\1", _INLINE_NOISE.sub(r"\1", text))
 
 
-def _elements(lines: LineMap, tokens: list[Token]) -> Iterator[_Element]:
+def _elements(lines: LineMap, tokens: list[Token]) -> Iterator[Element]:
     """Paragraphs, fences, tables, items, … ; a list is its items, a table or a fence is one."""
     depth = 0
     in_table = False
@@ -148,72 +127,5 @@ def _elements(lines: LineMap, tokens: list[Token]) -> Iterator[_Element]:
         is_inner = kind == "inline" or (in_table and kind != "table_open")
         if token.map and not is_inner and not kind.endswith("_list_open"):
             is_intro = kind == "paragraph_open" and bool(_INTRO.search(tokens[index + 1].content))
-            yield _Element(lines.start_of(token.map[0] + 1), depth, is_intro)
+            yield Element(lines.start_of(token.map[0] + 1), depth, is_intro)
         depth += is_container
-
-
-def _sections(
-    end: int, headings: list[_Heading], front_title: str, tiler: _Tiler
-) -> Iterator[Block]:
-    bounds = [*(heading.start for heading in headings), end]
-    root = (front_title,) if front_title else ()
-    if bounds[0] > 0:
-        yield tiler.section(0, bounds[0], NodeContext("section", "", root))
-    if headings and root == (headings[0].title,):
-        root = ()  # the first heading says it once more
-    trail: list[_Heading] = []
-    for heading, (start, to) in zip(headings, pairwise(bounds), strict=True):
-        while trail and trail[-1].level >= heading.level:
-            trail.pop()
-        names = (*root, *(parent.title for parent in trail))
-        context = NodeContext("section", heading.title, tuple(name for name in names if name))
-        trail.append(heading)
-        yield tiler.section(start, to, context)
-
-
-class _Tiler:
-    """Cuts ranges at the elements of the document."""
-
-    def __init__(self, elements: list[_Element], whole_chars: int) -> None:
-        self.elements = elements
-        self.whole_chars = whole_chars
-
-    def section(self, start: int, end: int, context: NodeContext) -> Block:
-        """A section as a block; its heading leads its first element, or the next section."""
-        children = self._tile(start, end, 0, context)
-        if not context.name:
-            return Block(start, end, context, children)
-        if len({element.start for element in self._inside(start, end)}) < 2:
-            return Block(start, end, context, is_lead=True)
-        if children:
-            heading = Block(start, children[0].end, context, is_lead=True)
-            children = (heading, *children[1:])
-        return Block(start, end, context, children)
-
-    def _tile(self, start: int, end: int, depth: int, context: NodeContext) -> tuple[Block, ...]:
-        """The range cut at the elements of one depth, each cut at those it holds."""
-        if end - start <= self.whole_chars:
-            return ()
-        inside = self._inside(start, end)
-        if not inside or inside[-1].start == start:
-            return ()
-        own = [element for element in inside if element.depth == depth]
-        if not own or own[0].start > start:
-            own.insert(0, _Element(start, depth))
-        bounds = pairwise([*(element.start for element in own), end])
-        tiles: list[Block] = []
-        for element, (from_, to) in zip(reversed(own), reversed(list(bounds)), strict=True):
-            tile = Block(from_, to, context, self._tile(from_, to, depth + 1, context))
-            if element.is_intro and tiles:  # whole with what it introduces, where that fits
-                tile = Block(from_, tiles[-1].end, context, (tile, tiles.pop()))
-            tiles.append(tile)
-        return tuple(reversed(tiles)) if len(tiles) > 1 else tiles[0].children
-
-    def _inside(self, start: int, end: int) -> list[_Element]:
-        """The elements that start in a range."""
-        first = bisect_left(self.elements, start, key=_start)
-        return self.elements[first : bisect_left(self.elements, end, key=_start)]
-
-
-def _start(element: _Element) -> int:
-    return element.start
