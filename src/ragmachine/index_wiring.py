@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -31,23 +31,60 @@ def index_shape(settings: Settings) -> Shape:
         has_context=settings.context,
         has_table_rows=settings.table_rows,
         bm25=Bm25(settings.bm25, settings.k1, settings.b),
+        text_columns=words(settings.text_columns),
     )
+
+
+def words(written: str) -> tuple[str, ...]:
+    """What is written with commas between, blanks around it left out."""
+    return tuple(filter(None, map(str.strip, written.split(","))))
+
+
+def folders_of(store: IndexStore) -> list[str]:
+    """The folders that an index was built of.
+
+    Raises: IndexMissingError, IndexCorruptError, IndexVersionError.
+    """
+    manifest = store.read(store.manifest)
+    root: str = manifest["absolute_root"]
+    below = [path for path, _ in manifest["settings"].get("folders", ())]
+    return [os.path.join(root, path) if path else root for path in below or [""]]
+
+
+def rebuild(store: IndexStore, settings: Settings, *, workers: int = 0) -> IndexReport:
+    """Bring an index up to date as it was built: the same folders, files and chunks.
+
+    Raises: IndexMissingError; and as `build`.
+    """
+    from ragmachine.index.build import build_index
+    from ragmachine.index.request import request_of
+
+    manifest = store.read(store.manifest)
+    request = request_of(manifest, workers=workers or settings.workers or os.cpu_count() or 1)
+    report = build_index(store, replace(request, page_cache=store.path("page_cache.sqlite")))
+    if not report.is_unchanged:
+        from ragmachine.dense_wiring import refresh
+
+        refresh(store, settings)
+    return report
 
 
 def build(
     store: IndexStore,
     settings: Settings,
-    path: str | os.PathLike[str] | None = None,
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
     *,
+    source_tag: str = "",
     force: bool = False,
     strict: bool = False,
     on_file: Callable[[int], None] | None = None,
 ) -> IndexReport:
     """See `RagPipeline.index`."""
     from ragmachine.index.build import build_index
-    from ragmachine.index.request import BuildRequest, locate
+    from ragmachine.index.request import BuildRequest, locate_all
 
-    root, display_root = locate(path or settings.target_dir, settings.project_root)
+    paths = [path] if isinstance(path, str | os.PathLike) else list(path or [settings.target_dir])
+    root, display_root, folders = locate_all(paths, words(source_tag), settings.project_root)
     request = BuildRequest(
         root=root,
         display_root=display_root,
@@ -56,6 +93,11 @@ def build(
         workers=settings.workers or os.cpu_count() or 1,
         is_strict=strict,
         is_forced=force,
+        page_cache=store.path("page_cache.sqlite"),
+        include=words(settings.include),
+        exclude=words(settings.exclude),
+        has_hidden=settings.hidden,
+        folders=folders,
     )
     report = build_index(store, request, on_file=on_file)
     if not report.is_unchanged:
@@ -78,7 +120,7 @@ def enrich(
     index, chat = open_index(store), _author(settings)
     report = enrich_index(store.folder, index, chat, order=support_last(index), on_progress=on_text)
     if report.summarised:
-        build(store, settings, index.manifest["absolute_root"])
+        rebuild(store, settings)
     return report
 
 

@@ -106,7 +106,7 @@ def test_no_folder_is_an_error_with_a_remedy(tmp_path: Path) -> None:
     [
         ("logo.PNG", "binary"),
         ("model.safetensors", "binary"),
-        ("paper.pdf", "binary"),
+        ("paper.doc", "binary"),
         ("uv.lock", "lock file"),
         ("web/package-lock.json", "lock file"),
         ("web/bun.lock", "lock file"),

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from ragmachine.chunking.builder import NodeContext
 from ragmachine.errors import CorpusError, IndexationError
 from ragmachine.index import build as build_module
+from ragmachine.index import workers
 from ragmachine.index.analyze import label_of, metadata_line
 from ragmachine.index.build import build_index
 from ragmachine.index.request import BuildRequest, Shape, locate
@@ -121,10 +122,10 @@ def test_a_broken_worker_pool_is_made_up_for(
         tried.append(1)
         raise OSError("Function not implemented")
 
-    monkeypatch.setattr(build_module, "ProcessPoolExecutor", no_processes)
-    monkeypatch.setattr(build_module, "_KEEPING_THREADS", ())  # nothing is forked here
-    monkeypatch.setattr(build_module, "_MIN_BYTES_FOR_WORKERS", 0)
-    monkeypatch.setattr(build_module, "_BATCH_BYTES", 1)
+    monkeypatch.setattr(workers, "ProcessPoolExecutor", no_processes)
+    monkeypatch.setattr(workers, "_KEEPING_THREADS", ())  # nothing is forked here
+    monkeypatch.setattr(workers, "_MIN_BYTES_FOR_WORKERS", 0)
+    monkeypatch.setattr(workers, "_BATCH_BYTES", 1)
     for name in "abc":
         project.write(f"{name}.md", "alpha\n")
     assert project.index(workers=2).files == 3

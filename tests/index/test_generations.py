@@ -146,7 +146,12 @@ def test_the_manifest_tells_what_shaped_the_index(project: Workspace) -> None:
         "bm25": "atire",
         "k1": 2,
         "b": 0.75,
+        "text_columns": [],
         "max_file_bytes": 10_000_000,
+        "include": [],
+        "exclude": [],
+        "hidden": False,
+        "folders": [],
     }
     assert manifest["corpus_root"] == "corpus"
     assert [(row[0], row[1], len(row[3])) for row in manifest["files"]] == [("guide.md", 15, 64)]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import builtins
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -400,6 +402,8 @@ EDITS = st.lists(
         ),
         st.tuples(st.just("delete"), st.sampled_from(NAMES)),
         st.tuples(st.just("touch"), st.sampled_from(NAMES)),
+        st.tuples(st.just("rename"), st.sampled_from(NAMES), st.sampled_from(NAMES)),
+        st.tuples(st.just("swap"), st.sampled_from(NAMES)),
         st.tuples(st.just("index")),
     ),
     min_size=2,
@@ -416,7 +420,26 @@ def edit(project: Workspace, step: tuple[Any, ...]) -> None:
     elif kind == "index":
         project.index()
     elif (path := project.corpus / details[0]).exists():
-        path.unlink() if kind == "delete" else path.touch()
+        if kind == "delete":
+            path.unlink()
+        elif kind == "touch":
+            path.touch()
+        elif kind == "rename":
+            target = project.corpus / details[1]
+            target.parent.mkdir(exist_ok=True)
+            path.replace(target)
+        else:  # other words of the same length, the time set back
+            same_time(path, path.read_bytes().replace(b"alpha", b"gamma").replace(b"be", b"eb"))
+
+
+def hits_of(project: Workspace) -> list[tuple[str, float, int, str]]:
+    """What searches find: paths, scores, places and texts, in order."""
+    pipeline = project.pipeline(use_cache=False)
+    return [
+        (hit.chunk.file_path, hit.score, hit.chunk.start, hit.chunk.text)
+        for query in ("alpha", "beta gamma", "delta 中文")
+        for hit in pipeline.search(query, 100).hits
+    ]
 
 
 def content_of(project: Workspace) -> dict[str, Any]:
@@ -439,18 +462,57 @@ def content_of(project: Workspace) -> dict[str, Any]:
 def test_an_incremental_index_is_the_full_index(
     tmp_path_factory: pytest.TempPathFactory, project: Workspace, edits: list[tuple[Any, ...]]
 ) -> None:
-    """After any edits with runs between them: the same chunks, numbers, order and bytes."""
+    """After any edits with runs between them: the same chunks, numbers, order, bytes and hits.
+
+    Files are written, removed, renamed, touched, and changed with their size and time kept.
+    """
     workspace = Workspace(tmp_path_factory.mktemp("edited"))
     workspace.corpus.mkdir()
     for step in edits:
         edit(workspace, step)
     workspace.index()
-    found = [workspace.found(query) for query in ("alpha", "beta gamma", "delta 中文")]
+    found = hits_of(workspace)
     incremental = content_of(workspace)
     workspace.index(force=True)
     full = content_of(workspace)
-    for content in (incremental, full):  # a file that was only touched keeps its old time
-        for row in content["manifest"]["files"] + content["manifest"]["binary_files"]:
-            row[2] = 0
+    for content in (incremental, full):  # a file that was only touched keeps its old times
+        for row in content["manifest"]["files"]:
+            row[2] = row[5] = 0
+        for row in content["manifest"]["binary_files"]:
+            row[2] = row[3] = 0
     assert incremental == full
-    assert found == [workspace.found(query) for query in ("alpha", "beta gamma", "delta 中文")]
+    assert found == hits_of(workspace)
+
+
+def test_a_change_that_keeps_size_and_time_is_noticed(project: Workspace) -> None:
+    """A program that sets the time back gives itself away by the time of that very change."""
+    path = project.write("a.md", "alpha\n")
+    project.index()
+    same_time(path, b"gamma\n")
+    assert not project.index().is_unchanged
+    assert project.found("gamma") == ["a.md"]
+
+
+def test_a_binary_file_that_became_text_behind_its_time_is_noticed(project: Workspace) -> None:
+    """The same holds for what is left out as no text."""
+    path = project.write("blob", BINARY)
+    project.index()
+    same_time(path, b"alpha\n".ljust(len(BINARY)))
+    assert project.index().files == 1
+
+
+def test_an_up_to_date_index_is_confirmed_without_numbers(project: Workspace) -> None:
+    """A run that finds nothing changed imports neither numpy nor what reads files."""
+    project.write("a.md", "alpha\n")
+    project.index()
+    script = (
+        "import sys; from ragmachine import RagPipeline;"
+        "report = RagPipeline(project_root=sys.argv[1], index_dir=sys.argv[2]).index('corpus');"
+        "loaded = [name in sys.modules for name in ('numpy', 'ragmachine.index.analyze')];"
+        "print(report.is_unchanged, *loaded)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(project.root), str(project.folder)],
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert done.stdout.split() == ["True", "False", "False"]

@@ -16,7 +16,7 @@ from types import ModuleType
 
 import pytest
 
-from ragmachine.index import build
+from ragmachine.index import workers as pooled
 from ragmachine.index.build import build_index
 from ragmachine.index.request import BuildRequest, Shape
 from ragmachine.index.store import IndexStore
@@ -32,7 +32,7 @@ from ragmachine import RagPipeline
 root, seconds = Path(sys.argv[1]), float(sys.argv[2])
 pipeline = RagPipeline(project_root=str(root), index_dir=str(root / "index"), workers=1)
 end, turn = time.monotonic() + seconds, 0
-while time.monotonic() < end:
+while time.monotonic() < end or turn < 5:
     turn += 1
     for name in "abc":
         (root / "corpus" / f"{name}.md").write_text(f"# Turn\\n\\nmarker turn{turn}\\n")
@@ -62,9 +62,9 @@ except KeyboardInterrupt:
 INDEX_AND_TELL_POOLS = """
 import sys
 from ragmachine import RagPipeline
-from ragmachine.index import build
-pools, counts, make = [], [], build.ProcessPoolExecutor
-build.ProcessPoolExecutor = lambda *args, **more: pools.append(1) or make(*args, **more)
+from ragmachine.index import workers as pooled
+pools, counts, make = [], [], pooled.ProcessPoolExecutor
+pooled.ProcessPoolExecutor = lambda *args, **more: pools.append(1) or make(*args, **more)
 root, folder, workers = sys.argv[1], sys.argv[2], int(sys.argv[3])
 pipeline = RagPipeline(project_root=root, index_dir=folder, workers=workers)
 print(pipeline.index("corpus", on_file=counts.append).files, sum(counts), len(pools))
@@ -74,13 +74,13 @@ print(pipeline.index("corpus", on_file=counts.append).files, sum(counts), len(po
 # As `INDEX_WITH_WORKERS`, with workers that take their time to come up.
 START_SLOWLY = """
 import os, time
-from ragmachine.index import build
-start_worker = build._start_worker
+from ragmachine.index import workers
+start_worker = workers._start_worker
 def start_slowly():
     os.write(1, b"starting\\n")
     time.sleep(0.3)
     start_worker()
-build._start_worker = start_slowly
+workers._start_worker = start_slowly
 """
 
 Start = Callable[..., "subprocess.Popen[str]"]
@@ -140,8 +140,9 @@ def test_searches_see_whole_generations_while_another_process_indexes(
             assert len(found) == 1
             turns |= found
             searches += 1
-    output, errors = indexer.communicate()
-    assert (indexer.returncode, errors) == (0, "")
+    assert indexer.stdout is not None
+    output = indexer.stdout.read()  # by the stream that holds what was read ahead
+    assert (indexer.wait(), indexer.communicate()[1]) == (0, "")
     assert int(output) > 3
     assert searches > 3
     assert len(turns) > 1
@@ -221,7 +222,7 @@ def test_no_worker_is_forked_beside_threads_of_a_library(
     for name in "ab":
         (tmp_path / "corpus" / f"{name}.txt").write_text("word\n" * 400_000)
     monkeypatch.setitem(sys.modules, "onnxruntime", ModuleType("onnxruntime"))
-    monkeypatch.setattr(build, "ProcessPoolExecutor", lambda *_, **__: pytest.fail("forked"))
+    monkeypatch.setattr(pooled, "ProcessPoolExecutor", lambda *_, **__: pytest.fail("forked"))
     request = BuildRequest(
         root=str(tmp_path / "corpus"),
         display_root="corpus",

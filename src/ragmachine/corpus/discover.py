@@ -9,38 +9,38 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ragmachine.corpus.built import built_pages
-from ragmachine.corpus.ignore import IGNORE_FILES, IgnoreFile, IgnoreRules
+from ragmachine.corpus.ignore import IGNORE_FILES, IgnoreFile, IgnoreRules, names_path, wanted
+from ragmachine.corpus.loaders.kinds import is_packed, missing_extra
+from ragmachine.corpus.noise import (
+    BINARY_SUFFIXES,
+    GENERATED_NAMES,
+    GENERATED_SUFFIXES,
+    KEPT_DOT_FILES,
+    KEPT_DOT_FOLDERS,
+    LOCK_FILES,
+    NOISE_DOT_FOLDERS,
+    NOISE_FOLDERS,
+)
 from ragmachine.errors import CorpusError
 
-# Suffixes whose files are never text; anything unknown is decided by its bytes.
-BINARY_SUFFIXES = frozenset(
+# Most of a PDF or a Word document is pictures and fonts: so many times the bytes are fine.
+_PACKED_FACTOR = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the user wants and does not want of a folder.
+
+    Attributes:
+        include: globs as in ignore files; where there are any, only files that they match, or
+            that lie in a folder that they match.
+        exclude: globs as in ignore files, for files and folders that are left out.
+        has_hidden: whether names that begin with a dot are taken, bar folders of tools.
     """
-    7z a avi bmp bz2 class dll docx dylib eot exe flac gguf gif gz h5 ico jar jpeg jpg mkv mov mp3
-    mp4 npy npz o ogg onnx otf parquet pdf pickle pkl png pptx pt pth pyc pyd rar safetensors so
-    sqlite svgz tar tgz tif tiff ttf wasm wav webm webp whl woff woff2 xls xlsx xz zip zst
-    """.split()
-)
-LOCK_FILES = frozenset(
-    """
-    package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock
-    poetry.lock uv.lock pdm.lock pixi.lock Pipfile.lock conda-lock.yml Cargo.lock Gemfile.lock
-    Podfile.lock composer.lock go.sum flake.lock mix.lock pubspec.lock packages.lock.json
-    """.split()
-)
-# Folders that tools fill; a dot folder is skipped anyway, bar the two that people write in.
-NOISE_FOLDERS = frozenset(
-    """
-    __pycache__ node_modules bower_components venv site-packages dist-packages htmlcov
-    __pypackages__
-    """.split()
-)
-KEPT_DOT_FOLDERS = frozenset({".github", ".buildkite", ".gitlab", ".circleci"})
-KEPT_DOT_FILES = frozenset({".env.example", ".pre-commit-config.yaml"})
-GENERATED_SUFFIXES = (
-    ".min.js", ".min.mjs", ".min.css", ".js.map", ".mjs.map", ".css.map", ".ts.map", ".egg-info",
-    ".pb.go", "_pb2.py", "_pb2.pyi", "_pb2_grpc.py",
-)  # fmt: skip
-GENERATED_NAMES = frozenset({"PKG-INFO"})
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    has_hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,15 @@ class SourceFile:
         absolute: where to open it.
         size: bytes.
         mtime_ns: modification time in nanoseconds.
+        ctime_ns: time of the last change, its attributes included, in nanoseconds; programs can
+            set the other one back, not this one. On Windows the time of creation.
     """
 
     path: str
     absolute: str
     size: int
     mtime_ns: int
+    ctime_ns: int = 0
 
 
 @dataclass(slots=True)
@@ -75,7 +78,7 @@ class Discovery:
     problems: list[tuple[str, str]] = field(default_factory=list)
 
 
-def discover(root: str, *, max_file_bytes: int) -> Discovery:
+def discover(root: str, *, max_file_bytes: int, choice: Choice = Choice()) -> Discovery:
     """Walk a corpus folder, or take a single file, and list what to index.
 
     Links are followed only to targets inside the root, and each real file is listed once, under
@@ -83,11 +86,13 @@ def discover(root: str, *, max_file_bytes: int) -> Discovery:
 
     Args:
         root: folder or file.
-        max_file_bytes: larger files are reported as problems and left out.
+        max_file_bytes: larger files are reported as problems and left out; PDF and Word documents
+            may be ten times as large.
+        choice: what of the rest is wanted.
     Raises: CorpusError: the root does not exist or cannot be listed.
     """
     found = Discovery()
-    walk = _Walk(root, max_file_bytes, found)
+    walk = _Walk(root, max_file_bytes, found, choice)
     if os.path.isfile(root):
         walk.take_root()
     elif os.path.isdir(root):
@@ -108,7 +113,10 @@ def discover(root: str, *, max_file_bytes: int) -> Discovery:
 class _Walk:
     """One traversal; real files first, links after them, so that a link never wins over a file."""
 
-    def __init__(self, root: str, max_file_bytes: int, found: Discovery) -> None:
+    def __init__(self, root: str, max_file_bytes: int, found: Discovery, choice: Choice) -> None:
+        self.has_hidden = choice.has_hidden
+        self.included = wanted(choice.include) if choice.include else None
+        self.excluded = wanted(choice.exclude) if choice.exclude else None
         self.root = root
         self.real_root = os.path.realpath(root)
         self.max_file_bytes = max_file_bytes
@@ -120,7 +128,9 @@ class _Walk:
     def take_root(self) -> None:
         """Take a root that is a file: asked for by name, so that only its size may keep it out."""
         name = os.path.basename(self.root)
-        if self._is_writable(name):
+        if missing := missing_extra(name):
+            self.found.skipped[missing] += 1
+        elif self._is_writable(name):
             self._add(self.root, name, os.stat(self.root))
 
     def run(self) -> None:
@@ -234,32 +244,44 @@ class _Walk:
             self._add(absolute, path, info)
 
     def _add(self, absolute: str, path: str, info: os.stat_result) -> None:
-        if info.st_size > self.max_file_bytes:
-            limit = f"{info.st_size:,} bytes, over the limit of {self.max_file_bytes:,}"
+        most = self.max_file_bytes * (_PACKED_FACTOR if is_packed(path) else 1)
+        if info.st_size > most:
+            limit = f"{info.st_size:,} bytes, over the limit of {most:,}"
             self.found.problems.append((path, limit))
             return
         self.seen_files.add((info.st_dev, info.st_ino))
-        self.found.files.append(SourceFile(path, absolute, info.st_size, info.st_mtime_ns))
+        self.found.files.append(
+            SourceFile(path, absolute, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
+        )
 
     def _folder_reason(self, name: str, path: str, rules: IgnoreRules) -> str:
         if name.startswith(".") and name not in KEPT_DOT_FOLDERS:
-            return "hidden"
-        if name in NOISE_FOLDERS or name.endswith(".egg-info"):
+            if not self.has_hidden or name in NOISE_DOT_FOLDERS:
+                return "hidden"
+        elif name in NOISE_FOLDERS or name.endswith(".egg-info"):
             return "generated"
+        if self.excluded and self.excluded.verdict(path, is_folder=True):
+            return "excluded"
         return "ignore file" if rules.ignores(path, is_folder=True) else ""
 
     def _file_reason(self, path: str, info: os.stat_result, rules: IgnoreRules) -> str:
         name = path.rpartition("/")[2]
         if not stat.S_ISREG(info.st_mode):
             return "not a regular file"
-        if name.startswith(".") and name not in KEPT_DOT_FILES:
+        if name.startswith(".") and name not in KEPT_DOT_FILES and not self.has_hidden:
             return "hidden"
+        if self.excluded and self.excluded.verdict(path, is_folder=False):
+            return "excluded"
+        if self.included and not names_path(self.included, path):
+            return "not included"
         if name in LOCK_FILES:
             return "lock file"
         if name in GENERATED_NAMES or name.endswith(GENERATED_SUFFIXES):
             return "generated"
         if name.rpartition(".")[2].lower() in BINARY_SUFFIXES and "." in name:
             return "binary"
+        if is_packed(name) and (missing := missing_extra(name)):
+            return missing
         return "ignore file" if rules.ignores(path, is_folder=False) else ""
 
     def _with_ignore_files(

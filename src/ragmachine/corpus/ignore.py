@@ -86,6 +86,20 @@ class IgnoreRules:
         return False
 
 
+def wanted(globs: Iterable[str]) -> IgnoreFile:
+    """Globs as patterns of an ignore file at the root; ``./docs`` is ``docs``."""
+    return IgnoreFile(glob.removeprefix("./") for glob in globs)
+
+
+def names_path(patterns: IgnoreFile, path: str) -> bool:
+    """Whether patterns match a file, or else the nearest folder above it that they mention."""
+    verdict = patterns.verdict(path, is_folder=False)
+    while verdict is None and "/" in path:
+        path = path.rpartition("/")[0]
+        verdict = patterns.verdict(path, is_folder=True)
+    return bool(verdict)
+
+
 def _parse(line: str) -> _Pattern | None:
     """One line; None for blank lines, comments and patterns that can match nothing."""
     line = line.rstrip("\r\n")

@@ -5,34 +5,43 @@ from __future__ import annotations
 import gc
 import hashlib
 import os
-from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragmachine.chunking.builder import NodeContext, Piece, cut_lines
-from ragmachine.chunking.document import chunk_document
-from ragmachine.corpus.decode import decode, is_binary
+from ragmachine.chunking.builder import NodeContext, cut_lines
 from ragmachine.corpus.discover import SourceFile
+from ragmachine.corpus.loaders.kinds import is_packed
+from ragmachine.corpus.loaders.loaded import LoadError, Places
+from ragmachine.corpus.loaders.registry import Loaders
+from ragmachine.file_types import file_type_of
+from ragmachine.index.documents import Document, is_paged, read_document
 from ragmachine.index.offsets import ByteOffsets, Lines
 from ragmachine.index.passages import stretches
 from ragmachine.index.postings import Ints, WordBags, pack, term_of, unpack, with_terms_of
 from ragmachine.index.request import Shape
-from ragmachine.index.tokens import Tokenizer
+from ragmachine.index.words import Words
+from ragmachine.places import place_of
 
 if TYPE_CHECKING:
     from ragmachine.chunking.tables import Table
 
 PASSAGE_CHARS = 400
 _MAX_LABEL_CHARS = 240
+# Reading a page takes as long as so many times its bytes of plain text.
+_PACKED_COST = 20
 
 
 @dataclass(slots=True)
 class FileRecord:
-    """One indexed file as the manifest keeps it; `text` is its content re-encoded as UTF-8."""
+    """One indexed file as the manifest keeps it.
+
+    `text` is its content re-encoded as UTF-8, or what a loader read out of it; `places` are those
+    of `Loaded`.
+    """
 
     path: str
     size: int
@@ -42,6 +51,7 @@ class FileRecord:
     problem: str
     chunks: int
     text: bytes = b""
+    places: Places = ()
 
 
 # What the chunk map keeps of a chunk, in this order; offsets into the file, then its UTF-8 text.
@@ -90,9 +100,16 @@ class Batch:
     problems: list[tuple[str, str]] = field(default_factory=list)
 
 
-def metadata_line(label: str, path: str) -> str:
-    """What is injected into the indexed text: ``Class: X - Method: y | File: path``."""
-    return f"{label} | File: {path}" if label else f"File: {path}"
+def metadata_line(label: str, path: str, title: str = "", place: str = "") -> str:
+    """What is injected into the indexed text: ``Class: X - Method: y | File: path``.
+
+    Args:
+        label: symbol or section, "" for none.
+        path: of the file.
+        title: of the document, where the label does not begin with it.
+        place: its page, "" for none.
+    """
+    return " | ".join(filter(None, (title, label, f"File: {path}", place)))
 
 
 def label_of(contexts: Sequence[NodeContext]) -> str:
@@ -109,62 +126,29 @@ def section_of(contexts: Sequence[NodeContext]) -> str:
     return " ".join(names)[:_MAX_LABEL_CHARS]
 
 
-class _Ids(dict[str, int]):
-    """Numbers strings in the order they are first looked up; the lookup is plain indexing."""
-
-    def __missing__(self, key: str) -> int:
-        number = self[key] = len(self)
-        return number
+_words: Words | None = None
 
 
-class _Words:
-    """Raw words and the terms they expand to, numbered once per process.
-
-    A corpus repeats its words: what one batch has expanded, the next finds done.
-    """
-
-    def __init__(self) -> None:
-        self.tokenizer = Tokenizer()
-        self.raw = _Ids()
-        self._terms = _Ids()
-        self._names: list[str] = []
-        self._flat = array("q")
-        self._lengths = array("q")
-
-    def expansions(self) -> tuple[Ints, Ints, Ints]:
-        """(term numbers of all raw words in order, how many each has, where they start)."""
-        expand, number = self.tokenizer.expand, self._terms.__getitem__
-        for raw in islice(self.raw, len(self._lengths), None):
-            terms = expand(raw)
-            self._flat.extend(map(number, terms))
-            self._lengths.append(len(terms))
-        flat = np.array(self._flat, dtype=np.int64)
-        lengths = np.array(self._lengths, dtype=np.int64)
-        return flat, lengths, np.cumsum(lengths) - lengths
-
-    def names(self, numbers: Ints) -> list[str]:
-        """The terms of these numbers."""
-        self._names.extend(islice(self._terms, len(self._names), None))
-        return [self._names[number] for number in numbers.tolist()]
-
-
-_words: _Words | None = None
-
-
-def analyze(files: Sequence[SourceFile], shape: Shape) -> Batch:
+def analyze(files: Sequence[SourceFile], shape: Shape, page_cache: str = "") -> Batch:
     """Read, decode, chunk and tokenize files; an odd file is reported and never raises.
 
     Called in worker processes; keeps the words it has seen between calls.
+
+    Args:
+        files: what to read.
+        shape: how to cut it.
+        page_cache: file that keeps what was read out of pages; "" for none.
     """
     global _words
-    _words = _words or _Words()
+    _words = _words or Words()
     was_enabled = gc.isenabled()
     gc.disable()  # syntax trees are millions of short-lived objects without cycles
     try:
-        analyzer = _Analyzer(_words, shape)
-        for file in files:
-            analyzer.add(file)
-        return analyzer.batch()
+        with Loaders(text_columns=shape.text_columns, cache_path=page_cache) as loaders:
+            analyzer = _Analyzer(_words, shape, loaders)
+            for file in files:
+                analyzer.add(file)
+            return analyzer.batch()
     finally:
         if was_enabled:
             gc.enable()
@@ -173,9 +157,10 @@ def analyze(files: Sequence[SourceFile], shape: Shape) -> Batch:
 class _Analyzer:
     """Accumulates the columns of one batch."""
 
-    def __init__(self, words: _Words, shape: Shape) -> None:
+    def __init__(self, words: Words, shape: Shape, loaders: Loaders) -> None:
         self.words = words
         self.shape = shape
+        self.loaders = loaders
         self.files: list[FileRecord] = []
         self.problems: list[tuple[str, str]] = []
         self.binary: list[SourceFile] = []
@@ -197,44 +182,40 @@ class _Analyzer:
         except OSError as error:
             self.problems.append((file.path, f"cannot read: {error.strerror or error}"))
             return
-        if is_binary(data):
+        try:
+            document = read_document(file.path, data, self.loaders, self.shape)
+        except LoadError as error:
+            # kept as a file without chunks, so that it is not read again before it changes
+            document = Document("", b"", file_type_of(file.path), (), False, str(error))
+        if document is None:
             self.binary.append(file)
             return
-        decoded = decode(data)
-        document = chunk_document(
-            file.path,
-            decoded.text,
-            max_chars=self.shape.max_chars,
-            overlap_chars=self.shape.overlap_chars,
-            chunker=self.shape.chunker,
-        )
-        problem = "; ".join(filter(None, (decoded.problem, document.problem)))
-        if problem:
-            self.problems.append((file.path, problem))
-        tables = self._tables(document.file_type, decoded.text)
-        self._add_chunks(file.path, decoded.text, document.pieces, tables)
-        text = data if not decoded.problem else decoded.text.encode("utf-8")
+        if document.problem:
+            self.problems.append((file.path, document.problem))
+        self._add_chunks(file.path, document)
         digest = hashlib.sha256(data).hexdigest()
         self.files.append(
             FileRecord(
-                file.path, len(data), info.st_mtime_ns, digest, document.file_type, problem,
-                len(document.pieces), text,
+                file.path, len(data), info.st_mtime_ns, digest, document.file_type,
+                document.problem, len(document.pieces), document.stored, document.places,
             )
         )  # fmt: skip
 
-    def _tables(self, file_type: str, text: str) -> list[Table]:
-        if not self.shape.has_table_rows or file_type != "markdown":
+    def _tables(self, document: Document) -> list[Table]:
+        if not self.shape.has_table_rows or not document.is_markdown:
             return []
         from ragmachine.chunking.tables import pipe_tables
 
-        return pipe_tables(text)
+        return pipe_tables(document.text)
 
-    def _add_chunks(
-        self, path: str, text: str, pieces: Sequence[Piece], tables: Sequence[Table]
-    ) -> None:
+    def _add_chunks(self, path: str, document: Document) -> None:
+        text, tables = document.text, self._tables(document)
+        starts = [start for start, _ in document.places]
+        places = [place for _, place in document.places]
+        has_pages = is_paged(document.places)
         raw_words, number = self.words.tokenizer.raw_words, self.words.raw.__getitem__
         lines, offsets = Lines(text), ByteOffsets(text)
-        for piece in pieces:
+        for piece in document.pieces:
             chunk = len(self.chunks)
             self.chunks.append(
                 (
@@ -244,7 +225,9 @@ class _Analyzer:
             )  # fmt: skip
             label = label_of(piece.contexts)
             self.labels.append(label)
-            injected = raw_words(metadata_line(label, path))
+            place = place_of(starts, places, piece.start, piece.end) if has_pages else ""
+            title = "" if document.title in label else document.title
+            injected = raw_words(metadata_line(label, path, title, place))
             # the marker would be evidence for "file" in every chunk; of the word, one goes
             injected.remove("File")
             for stretch in stretches(piece.start, piece.end, tables):
@@ -283,6 +266,11 @@ class _Analyzer:
         return Batch(self.files, columns, self.binary, self.problems)
 
 
+def cost_bytes(file: SourceFile) -> int:
+    """How many bytes of plain text take as long to analyze as a file."""
+    return file.size * (_PACKED_COST if is_packed(file.path) else 1)
+
+
 def batches(files: Iterable[SourceFile], batch_bytes: int) -> list[list[SourceFile]]:
     """Cut a list of files into runs of about `batch_bytes`, order kept."""
     result: list[list[SourceFile]] = [[]]
@@ -292,5 +280,5 @@ def batches(files: Iterable[SourceFile], batch_bytes: int) -> list[list[SourceFi
             result.append([])
             filled = 0
         result[-1].append(file)
-        filled += file.size
+        filled += cost_bytes(file)
     return [batch for batch in result if batch]

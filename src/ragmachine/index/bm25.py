@@ -1,18 +1,22 @@
-"""Which BM25: the variant's formula and its two constants, for matrices and for single columns."""
+"""Which BM25: the variant's formula and its two constants, for matrices and for single columns.
+
+numpy is imported where something is computed: an index that is up to date needs the name alone.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.floating[Any]]
 
 VARIANTS = ("lucene", "robertson", "atire", "bm25l", "bm25plus")
 _BM25L_DELTA = 0.5
 _BM25PLUS_DELTA = 1.0
-
-Floats = npt.NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,8 @@ class Bm25:
             holders: items that hold the term, for one term or many; 0 counts as 1.
             items: items in all.
         """
+        import numpy as np
+
         held = np.maximum(np.asarray(holders, dtype=np.float64), 1.0)
         odds = (items - held + 0.5) / (held + 0.5)
         if self.variant == "lucene":
@@ -68,6 +74,8 @@ class Bm25:
             length: terms in each item.
             mean_length: over all items, above 0.
         """
+        import numpy as np
+
         relative = 1 - self.b + self.b * np.asarray(length) / mean_length
         return np.asarray(relative if self.variant == "bm25l" else self.k1 * relative)
 
@@ -78,6 +86,8 @@ class Bm25:
             count: (holders,) from 1.
             norm: (holders,) as `norm` gives it.
         """
+        import numpy as np
+
         if self.variant == "bm25l":  # both sides times the relative length, which may be 0
             above = count + _BM25L_DELTA * norm
             return np.asarray((self.k1 + 1) * above / (above + self.k1 * norm))

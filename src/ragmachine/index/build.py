@@ -1,36 +1,28 @@
-"""Builds a generation: discover, take over what has not changed, analyze the rest, merge, write."""
+"""Builds a generation: discover, take over what has not changed, analyze the rest, merge, write.
+
+What makes an index, numpy among it, is imported only where one is to be made.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
-import os
-import signal
-import sys
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragmachine.corpus.discover import Discovery, SourceFile
 from ragmachine.errors import IndexationError
-from ragmachine.index.analyze import Batch, analyze, batches
-from ragmachine.index.merge import Merged
 from ragmachine.index.request import BuildRequest
 from ragmachine.index.reuse import Previous, load_previous
 from ragmachine.index.sources import find_sources
 from ragmachine.index.store import IndexStore
 from ragmachine.index.summaries import read_summaries
-from ragmachine.index.write import write_generation
 from ragmachine.models import IndexReport
 
-_BATCH_BYTES = 600_000
-_MIN_BYTES_FOR_WORKERS = 3_000_000  # below, starting a process costs more than it saves
-_KEEPING_THREADS = ("onnxruntime", "faiss", "xllamacpp")
+if TYPE_CHECKING:
+    from ragmachine.index.merge import Merged
 
 
 def build_index(
@@ -50,7 +42,9 @@ def build_index(
     """
     started = time.perf_counter()
     began_ns = time.time_ns()
-    find = partial(find_sources, request.root, store.folder, max_file_bytes=request.max_file_bytes)
+    if not request.is_forced:
+        store.start_verification()  # of what may be taken over, while the folder is walked
+    find = partial(find_sources, request.root, store.folder, request.selection)
     found = find()
     with store.writing() as has_waited:
         if has_waited:  # the other run may have seen newer files than were found before it
@@ -60,6 +54,8 @@ def build_index(
         if previous and previous.is_same(found):
             _refuse_problems(request, previous.problems)
             return _unchanged(previous, found, started)
+        from ragmachine.index.write import write_generation
+
         merged = _merge(request, found, previous, on_file)
         merged.summaries = summaries
         _refuse_problems(request, merged.problems)
@@ -74,89 +70,34 @@ def _merge(
     on_file: Callable[[int], None] | None,
 ) -> Merged:
     """Analyze what is new and take over the rest."""
+    from ragmachine.index.merge import Merged
+
     merged = Merged(
         skipped=Counter(found.skipped),
         problems=list(found.problems),
         discovery_problems=list(found.problems),
+        ctimes_ns={file.path: file.ctime_ns for file in found.files},
     )
     fresh: list[SourceFile] = list(found.files)
     if previous:
         kept, merged.binary, fresh = previous.split(found.files)
-        batch = previous.take(kept)
-        if batch.files:
-            merged.add(batch)
+        if kept:
+            from ragmachine.index.kept import take
+
+            merged.add(take(previous, kept))
         if on_file:
             on_file(len(kept))
+    if not fresh:
+        return merged
+    from ragmachine.index.workers import analyzed
+
     # closed at once when interrupted, rather than when the traceback is forgotten
-    with contextlib.closing(_analyzed(fresh, request)) as analyzed:
-        for batch, count in analyzed:
+    with contextlib.closing(analyzed(fresh, request)) as batches:
+        for batch, count in batches:
             merged.add(batch)
             if on_file:
                 on_file(count)
     return merged
-
-
-def _analyzed(
-    files: Sequence[SourceFile], request: BuildRequest
-) -> Generator[tuple[Batch, int], None, None]:
-    """Analyze files in order, in worker processes where that pays."""
-    runs = batches(files, _BATCH_BYTES)
-    work = partial(analyze, shape=request.shape)
-    size = sum(file.size for file in files)
-    is_worth_it = size >= _MIN_BYTES_FOR_WORKERS and not _has_foreign_threads()
-    workers = min(request.workers, len(runs)) if is_worth_it else 1
-    done = 0
-    if workers > 1:
-        # a worker was killed (memory), or none could be started: what is left is done here
-        with contextlib.suppress(BrokenProcessPool, OSError, NotImplementedError):
-            for batch in _in_workers(work, runs, workers):
-                yield batch, len(runs[done])
-                done += 1
-    for run in runs[done:]:
-        yield work(run), len(run)
-
-
-def _has_foreign_threads() -> bool:
-    """Whether a library keeps threads of its own, whose locks a forked worker would wait for."""
-    return not sys.modules.keys().isdisjoint(_KEEPING_THREADS)
-
-
-def _in_workers(
-    work: Callable[[Sequence[SourceFile]], Batch], runs: list[list[SourceFile]], workers: int
-) -> Iterator[Batch]:
-    pool = ProcessPoolExecutor(workers, initializer=_start_worker)
-    try:
-        with _interrupts_held():  # all workers are started here
-            batches_to_come = pool.map(work, runs)
-        yield from batches_to_come
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-@contextlib.contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Let Ctrl-C wait, here and in processes started meanwhile: those must learn to ignore it."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _start_worker() -> None:
-    """Leave Ctrl-C to the parent process, and end with it however it ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent:
-        parent.join()
-        os._exit(1)
 
 
 def _refuse_problems(request: BuildRequest, problems: Sequence[tuple[str, str]]) -> None:

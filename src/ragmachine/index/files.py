@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -69,6 +69,14 @@ def read_json(path: str) -> Any:
     """
     with damage(path), open(path, "rb") as stream:
         return orjson.loads(stream.read())
+
+
+def chunk_map_places(
+    chunk_map: Mapping[str, Any], path: str
+) -> tuple[Sequence[int], Sequence[str]]:
+    """Starts and places of the parts of a file that has pages, rows or cells; empty for others."""
+    starts, places = chunk_map.get("places", {}).get(path, ((), ()))
+    return starts, places
 
 
 def write_json(path: str, document: Any) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ragmachine.corpus.discover import SourceFile
 from ragmachine.index.analyze import CHUNK_COLUMNS, Batch, Columns, FileRecord
-from ragmachine.index.postings import TERM_SHIFT, Ints, pack, unpack
+from ragmachine.index.postings import TERM_SHIFT, Ints, blocks, pack, renumber
 from ragmachine.index.summaries import Summaries
 from ragmachine.index.tokens import Tokenizer
 
@@ -27,6 +27,7 @@ class Merged:
         problems: (path, reason) of every file that was odd or unreadable.
         discovery_problems: those of them that were seen before any file was read.
         binary: files that turned out not to be text.
+        ctimes_ns: `SourceFile.ctime_ns` of the files that were found, by path.
         summaries: what was written about the texts of chunks; None where nobody wrote any.
         summarised: chunks with a summary, once finished.
         written: once finished, (postings,) packed by `pack`, ascending: term, chunk, and 1 for each
@@ -40,6 +41,7 @@ class Merged:
     problems: list[tuple[str, str]] = field(default_factory=list)
     discovery_problems: list[tuple[str, str]] = field(default_factory=list)
     binary: list[SourceFile] = field(default_factory=list)
+    ctimes_ns: dict[str, int] = field(default_factory=dict)
     summaries: Summaries | None = None
     summarised: int = 0
     written: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
@@ -55,9 +57,11 @@ class Merged:
         )
         chunks = sum(len(part.labels) for part in self.parts)
         passages = sum(part.passage_chunk.size for part in self.parts)
-        columns.body = _renumber(columns.body, renumbered, passages)
-        columns.fields = _renumber(columns.fields, renumbered, chunks)
-        columns.carried = _renumber(columns.carried, renumbered, passages)
+        if self.parts or not np.array_equal(renumbered, np.arange(renumbered.size)):
+            passage = np.arange(passages, passages + columns.passage_chunk.size)
+            renumber(columns.body, renumbered, passage)
+            renumber(columns.fields, renumbered, np.arange(chunks, chunks + len(columns.labels)))
+            renumber(columns.carried, renumbered, passage)
         columns.passage_chunk = columns.passage_chunk + chunks
         columns.terms = []
         self.parts.append(columns)
@@ -121,7 +125,8 @@ class Merged:
         """(terms in use, sorted; the new number of each old one)."""
         is_used = np.zeros(len(self.terms), dtype=bool)
         for packed in postings:
-            is_used[packed >> TERM_SHIFT] = True
+            for block in blocks(packed):
+                is_used[block >> TERM_SHIFT] = True
         old = self.terms
         names = [name for name in sorted(old) if is_used[old[name]]]
         number = np.zeros(len(old), dtype=np.int64)
@@ -143,18 +148,8 @@ def _inverse(order: Sequence[int] | Ints) -> Ints:
     return number
 
 
-def _renumber(packed: Ints, term_number: Ints, first_item: int) -> Ints:
-    term, item, count = unpack(packed)
-    return pack(term_number[term], item + first_item, count)
-
-
 def _reordered(packed: Ints, term_number: Ints, item_number: Ints) -> Ints:
-    """Postings under new numbers, sorted."""
-    if np.array_equal(item_number, np.arange(item_number.size)):  # nothing was taken over
-        rest = packed & ((1 << TERM_SHIFT) - 1)
-        postings: Ints = (term_number[packed >> TERM_SHIFT] << TERM_SHIFT) | rest
-    else:
-        term, item, count = unpack(packed)
-        postings = pack(term_number[term], item_number[item], count)
-    postings.sort()
-    return postings
+    """Postings under new numbers, sorted; those given are changed."""
+    renumber(packed, term_number, item_number)
+    packed.sort(kind="stable")  # a merge of runs: what was taken over is one, in order already
+    return packed

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sys
 from collections.abc import Sequence
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_SHAPING = ("chunking", "corpus", "index", "file_types.py")
+_SHAPING = ("chunking", "corpus", os.path.join("corpus", "loaders"), "index", "file_types.py")
 
 
 def code_digest(parts: Sequence[str] = _SHAPING) -> str:
@@ -29,12 +30,31 @@ def code_digest(parts: Sequence[str] = _SHAPING) -> str:
 
 
 def versions() -> dict[str, str]:
-    """What shapes an index, for the manifest."""
-    from importlib.metadata import version
+    """What shapes an index, for the manifest: an optional parser as well, where it is installed."""
+    from ragmachine.chunking.languages import GRAMMAR_PACKAGES
 
     names = ("bm25s", "numpy", "PyStemmer", "markdown-it-py")
     return {
         "code": code_digest(),
         "python": f"{sys.version_info.major}.{sys.version_info.minor}",
-        **{name: version(name) for name in names},
+        **{name: _version(name) for name in names},
+        **{name: found for name in GRAMMAR_PACKAGES if (found := _version_or_none(name))},
     }
+
+
+def _version_or_none(package: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError
+
+    try:
+        return _version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _version(package: str) -> str:
+    """The installed version; as `importlib.metadata.version`, which parses all the metadata."""
+    from importlib.metadata import distribution
+
+    found = distribution(package)
+    line = re.search(r"^Version: *(\S+) *$", found.read_text("METADATA") or "", re.M)
+    return line[1] if line else found.version

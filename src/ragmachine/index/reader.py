@@ -13,89 +13,19 @@ import numpy.typing as npt
 
 from ragmachine.file_types import file_type_of
 from ragmachine.index.bm25 import Bm25
-from ragmachine.index.files import Documents, damage, read_json
-from ragmachine.index.postings import unpack
+from ragmachine.index.files import Documents, chunk_map_places, damage, read_json
+from ragmachine.index.passage_counts import PassagePostings
 from ragmachine.index.sparse import VOCABULARY_FILE, load_retriever
 from ragmachine.index.store import IndexStore
 from ragmachine.index.tokens import Tokenizer
 from ragmachine.index.vocabulary import Vocabulary
 from ragmachine.models import Chunk
+from ragmachine.places import place_of
 
 if TYPE_CHECKING:
     import bm25s
 
 Ints = npt.NDArray[np.int32]
-Positions = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float32]
-
-
-class PassagePostings:
-    """Counts of every term per passage of about 400 characters, memory-mapped.
-
-    Attributes:
-        indptr: (terms + 1,) where each term's postings start.
-        items: (postings,) passages, ascending within a term.
-        counts: (postings,) uint8.
-        length: (passages,) terms in each passage.
-        first_of_chunk: (chunks + 1,) first passage of each chunk.
-
-    A row of a large table also counts the words that it carries, those of the table's header and
-    section, unless chunks are without context. They are no part of its length: a row is not worth
-    less for what it is read under.
-    """
-
-    def __init__(self, folder: str, chunks: int, *, has_context: bool) -> None:
-        def load(name: str) -> Any:
-            path = os.path.join(folder, f"{name}.npy")
-            with damage(path):
-                return np.load(path, mmap_mode="r")
-
-        # a memory map answers each look-up slowly, the array below it at once
-        self.indptr = np.asarray(load("body.indptr"))
-        self.items = load("body.items")
-        self.counts = load("body.counts")
-        term, self._carriers, self._carried_counts = unpack(np.asarray(load("carried")))
-        self._carried = _runs(term) if has_context else {}
-        self._items, self._counts = np.asarray(self.items), np.asarray(self.counts)
-        self.length = np.asarray(load("passage_length"))
-        # passages of stopwords alone have no terms; nothing is then divided by their length
-        self.mean_length = float(self.length.mean()) if self.length.any() else 1.0
-        self.first_of_chunk = np.searchsorted(load("passage_chunk"), np.arange(chunks + 1))
-
-    def holders(self, term: int, passages: npt.NDArray[np.int64]) -> tuple[Positions, Floats]:
-        """(positions in `passages` of those that hold a term, ascending; float32 counts there)."""
-        part = slice(int(self.indptr[term]), int(self.indptr[term + 1]))
-        at, count = _found(self._items[part], self._counts[part], passages)
-        if term not in self._carried:
-            return at, count
-        part = self._carried[term]
-        carriers, carried = _found(self._carriers[part], self._carried_counts[part], passages)
-        if not carriers.size:
-            return at, count
-        total = np.zeros(passages.size, dtype=np.float32)
-        total[at] = count
-        total[carriers] += carried
-        at = np.flatnonzero(total)
-        return at, total[at]
-
-
-def _runs(terms: Positions) -> dict[int, slice]:
-    """Where each of ascending terms stands."""
-    first = np.flatnonzero(np.diff(terms, prepend=-1))
-    bounds = [*first.tolist(), terms.size]
-    return dict(zip(terms[first].tolist(), map(slice, bounds, bounds[1:]), strict=True))
-
-
-def _found(
-    items: npt.NDArray[np.integer[Any]], counts: npt.NDArray[np.integer[Any]], wanted: Positions
-) -> tuple[Positions, Floats]:
-    """(positions of those wanted that are among ascending items, their counts)."""
-    if not items.size:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
-    at = np.searchsorted(items, wanted)
-    at[at == items.size] = 0
-    held = np.flatnonzero(items[at] == wanted)
-    return held, counts[at[held]].astype(np.float32)
 
 
 class Index:
@@ -131,6 +61,7 @@ class Index:
             self.labels: list[str] = chunk_map["labels"]
             counts = np.array(chunk_map["file_chunks"], dtype=np.int64)
             self._file_start = [0, *np.cumsum(chunk_map["file_bytes"]).tolist()]
+            self._has_places = bool(chunk_map.get("places"))
         self.file_of_chunk: Ints = np.repeat(np.arange(len(self.files), dtype=np.int32), counts)
         self._columns = chunk_map
         self.vocabulary = Vocabulary(os.path.join(folder, "bm25", VOCABULARY_FILE))
@@ -149,6 +80,17 @@ class Index:
     def generation(self) -> str:
         """Name of the generation; what it holds never changes."""
         return os.path.basename(self.folder)
+
+    @cached_property
+    def sources(self) -> list[str]:
+        """(files,) the tag that each file's folder was indexed under, else the root's name."""
+        folders = self.manifest["settings"].get("folders", ())
+        tags = [(f"{folder}/" if folder else "", tag) for folder, tag in folders]
+        name = self.root.rpartition("/")[2]
+        return [
+            next((tag for folder, tag in tags if path.startswith(folder)), "") or name
+            for path in self.files
+        ]
 
     @property
     def content_id(self) -> str:
@@ -239,7 +181,19 @@ class Index:
             text=body,
             file_type=file_type_of(file_path),
             label="",
+            place=self._place(self._file_numbers.get(file_path), start, start + len(body)),
         )
+
+    def _place(self, file: int | None, start: int, end: int) -> str:
+        """The page, rows or cells that a range of a file stands in, "" for a plain text."""
+        if file is None or not self._has_places:
+            return ""
+        return place_of(*chunk_map_places(self._columns, self.files[file]), start, end)
+
+    def chunk_lengths(self) -> list[int]:
+        """Characters of each chunk."""
+        columns = self._columns
+        return [end - start for start, end in zip(columns["start"], columns["end"], strict=True)]
 
     def chunk(self, number: int) -> Chunk:
         """A chunk with its exact source text."""
@@ -259,6 +213,7 @@ class Index:
             text=text,
             file_type=self.file_types[file],
             label=self.labels[number],
+            place=self._place(file, columns["start"][number], columns["end"][number]),
         )
 
 
@@ -275,7 +230,10 @@ def open_index(store: IndexStore) -> Index:
 
 def _text_on_disk(file_path: str, project_root: str) -> str | None:
     from ragmachine.corpus.decode import decode
+    from ragmachine.corpus.loaders.kinds import is_packed
 
+    if is_packed(file_path):  # its bytes are no text
+        return None
     root = os.path.realpath(project_root)
     try:
         path = os.path.realpath(os.path.join(root, file_path))

@@ -1,28 +1,25 @@
-"""What a new build takes over from the current generation: files that have not changed."""
+"""Which files have not changed since the current generation was built.
+
+Needs no numbers: a run that finds nothing changed imports no numpy. `kept` takes them over.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from ragmachine.corpus.decode import is_binary
 from ragmachine.corpus.discover import Discovery, SourceFile
 from ragmachine.errors import RagError
-from ragmachine.index.analyze import CHUNK_COLUMNS, Batch, Columns, FileRecord
-from ragmachine.index.files import Documents, read_json
-from ragmachine.index.postings import Ints, pack, unpack
 from ragmachine.index.provenance import versions
 from ragmachine.index.request import SCORING, BuildRequest
-from ragmachine.index.sparse import VOCABULARY_FILE
+from ragmachine.index.sources import Selection
 from ragmachine.index.store import IndexStore
 from ragmachine.index.summaries import Summaries
 
-Flags = npt.NDArray[np.bool_]
 # A file saved in the same instant as it was indexed may change again without its time changing;
 # the coarsest clock of a file system in use (FAT) ticks every two seconds.
 _RACY_NS = 2_000_000_000
@@ -39,9 +36,19 @@ class Previous:
         self.manifest = manifest
         self.has_same_scores = has_same_scores
         self.reused = 0
-        self._known = {row[0]: row for row in manifest["files"]}
-        self._binary = {row[0]: (row[1], row[2]) for row in manifest["binary_files"]}
+        self._known = {row[0]: [*row, None][:6] for row in manifest["files"]}
+        self._binary = {row[0]: tuple(row[1:]) for row in manifest["binary_files"]}
         self.binary_count = len(self._binary)
+
+    @property
+    def paths(self) -> set[str]:
+        """The files indexed."""
+        return set(self._known)
+
+    def row(self, path: str) -> list[Any]:
+        """What the manifest says of an indexed file."""
+        row: list[Any] = self._known[path]
+        return row
 
     @property
     def problems(self) -> list[tuple[str, str]]:
@@ -95,7 +102,7 @@ class Previous:
         return bool(file.mtime_ns >= self.manifest["created_ns"] - _RACY_NS)
 
     def _is_still_binary(self, file: SourceFile) -> bool:
-        is_same = self._binary[file.path] == (file.size, file.mtime_ns)
+        is_same = self._binary[file.path] == (file.size, file.mtime_ns, file.ctime_ns)
         if is_same and not self._is_racy(file):
             return True
         try:
@@ -108,7 +115,8 @@ class Previous:
         row = self._known.get(file.path)
         if row is None or row[1] != file.size or not os.access(file.absolute, os.R_OK):
             return False
-        if row[2] == file.mtime_ns and not self._is_racy(file):
+        is_same = (row[2], row[5]) == (file.mtime_ns, file.ctime_ns)
+        if is_same and not self._is_racy(file):
             return True
         try:
             with open(file.absolute, "rb") as stream:
@@ -117,72 +125,41 @@ class Previous:
             return False
         return bool(digest == row[3])
 
-    def take(self, kept: Sequence[SourceFile]) -> Batch:
-        """The kept files' records, columns and postings, renumbered from 0."""
-        chunk_map = read_json(os.path.join(self.folder, "chunks.json"))
-        paths: list[str] = chunk_map["files"]
-        by_path = {file.path: file for file in kept}
-        is_kept = np.array([path in by_path for path in paths], dtype=bool)
-        file_chunks = np.array(chunk_map["file_chunks"], dtype=np.int64)
-        chunk_kept = np.repeat(is_kept, file_chunks)
-        columns = self._columns(chunk_map, chunk_kept)
-        documents = Documents(os.path.join(self.folder, "documents.bin"))
-        byte_ends = np.cumsum(chunk_map["file_bytes"], dtype=np.int64)
-        records, problems = [], []
-        for row in np.flatnonzero(is_kept).tolist():
-            path, file = paths[row], by_path[paths[row]]
-            known = self._known[path]
-            end = int(byte_ends[row])
-            text = documents.raw(end - chunk_map["file_bytes"][row], end)
-            file_type = chunk_map["file_types"][row]
-            records.append(
-                FileRecord(
-                    path, file.size, file.mtime_ns, known[3], file_type, known[4],
-                    int(file_chunks[row]), text,
-                )
-            )  # fmt: skip
-            if known[4]:
-                problems.append((path, known[4]))
-        return Batch(records, columns, problems=problems)
 
-    def _columns(self, chunk_map: dict[str, Any], chunk_kept: Flags) -> Columns:
-        chunks = np.array([chunk_map[name] for name in CHUNK_COLUMNS], dtype=np.int64).T
-        labels = [
-            label
-            for label, kept in zip(chunk_map["labels"], chunk_kept.tolist(), strict=True)
-            if kept
-        ]
-        passage_chunk = self._array("passage_chunk")
-        passage_kept = chunk_kept[passage_chunk]
-        new_chunk = np.cumsum(chunk_kept) - 1
-        vocabulary = read_json(os.path.join(self.folder, "bm25", VOCABULARY_FILE))
-        return Columns(
-            chunks=chunks[chunk_kept],
-            labels=labels,
-            passage_chunk=new_chunk[passage_chunk[passage_kept]],
-            terms=list(vocabulary),
-            body=self._postings("body", passage_kept),
-            fields=self._postings("fields", chunk_kept),
-            carried=_kept(*unpack(self._array("carried")), passage_kept),
-        )
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What happened to a folder since its index was built; paths relative to the corpus root.
 
-    def _postings(self, name: str, item_kept: Flags) -> Ints:
-        indptr = self._array(f"{name}.indptr")
-        item = self._array(f"{name}.items").astype(np.int64)
-        count = self._array(f"{name}.counts").astype(np.int64)
-        term = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
-        return _kept(term, item, count, item_kept)
+    Attributes:
+        changed: files whose bytes are others now, or that cannot be read any more.
+        new: files that were not there, or not read as text.
+        removed: files that are gone, or left out by rule now.
+    """
 
-    def _array(self, name: str) -> Ints:
-        array: Ints = np.load(os.path.join(self.folder, "postings", f"{name}.npy"))
-        return array
+    changed: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """Files in all."""
+        return len(self.changed) + len(self.new) + len(self.removed)
 
 
-def _kept(term: Ints, item: Ints, count: Ints, item_kept: Flags) -> Ints:
-    """The postings of the items that are kept, which are numbered through."""
-    keep = item_kept[item]
-    new_item = np.cumsum(item_kept) - 1
-    return pack(term[keep], new_item[item[keep]], count[keep])
+def changes_since(previous: Previous, found: Discovery) -> Changes:
+    """Compare what discovery finds now with what a generation was built of.
+
+    Only files whose size or times are others are read, to tell a change from a touch.
+    """
+    now = {file.path for file in found.files}
+    _, _, fresh = previous.split(found.files)
+    unread = {path for path, _ in previous.problems} - previous.paths
+    fresh = [file for file in fresh if file.path not in unread]
+    return Changes(
+        tuple(file.path for file in fresh if file.path in previous.paths),
+        tuple(file.path for file in fresh if file.path not in previous.paths),
+        tuple(sorted(previous.paths - now)),
+    )
 
 
 def load_previous(
@@ -210,4 +187,5 @@ def load_previous(
         return None
     indexed = (manifest["summaries"] or {}).get("digest")
     has_same_summaries = indexed == (summaries.digest if summaries else None)
-    return Previous(folder, manifest, has_same_scores=not changed and has_same_summaries)
+    is_same = has_same_summaries and Selection.from_json(settings) == request.selection
+    return Previous(folder, manifest, has_same_scores=not changed and is_same)

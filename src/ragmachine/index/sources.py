@@ -3,21 +3,79 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, replace
+from typing import Any
 
-from ragmachine.corpus.discover import Discovery, discover
+from ragmachine.corpus.discover import Choice, Discovery, discover
 from ragmachine.index.store import is_own_name
 
 
-def find_sources(root: str, index_folder: str, *, max_file_bytes: int) -> Discovery:
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which files of a root belong to an index; what the manifest says of it is enough to walk.
+
+    Attributes:
+        max_file_bytes: larger files are reported and left out.
+        include: globs; where there are any, only files that one of them names.
+        exclude: globs of files and folders that are left out.
+        has_hidden: whether names that begin with a dot are taken too.
+        folders: (POSIX path below the root, tag) of the folders to walk; none for the root.
+    """
+
+    max_file_bytes: int
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    has_hidden: bool = False
+    folders: tuple[tuple[str, str], ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The selection for the manifest's settings."""
+        return {
+            "max_file_bytes": self.max_file_bytes,
+            "include": list(self.include),
+            "exclude": list(self.exclude),
+            "hidden": self.has_hidden,
+            "folders": [list(folder) for folder in self.folders],
+        }
+
+    @classmethod
+    def from_json(cls, settings: dict[str, Any]) -> Selection:
+        """What `to_json` wrote; names that are missing have their defaults."""
+        return cls(
+            settings["max_file_bytes"],
+            tuple(settings.get("include", ())),
+            tuple(settings.get("exclude", ())),
+            bool(settings.get("hidden", False)),
+            tuple((path, tag) for path, tag in settings.get("folders", ())),
+        )
+
+
+def find_sources(root: str, index_folder: str, selection: Selection) -> Discovery:
     """Discover a corpus, without the files of an index that lies inside it.
 
-    Raises: CorpusError: the root is not there.
+    Raises: CorpusError: the root, or a folder of the selection, is not there.
     """
-    found = discover(root, max_file_bytes=max_file_bytes)
+    choice = Choice(selection.include, selection.exclude, selection.has_hidden)
+    found = Discovery()
+    for folder in [path for path, _ in selection.folders] or [""]:
+        part = discover(
+            os.path.join(root, folder) if folder else root,
+            max_file_bytes=selection.max_file_bytes,
+            choice=choice,
+        )
+        prefix = f"{folder}/" if folder else ""
+        if prefix:
+            part.files = [replace(file, path=prefix + file.path) for file in part.files]
+            part.problems = [(prefix + path, reason) for path, reason in part.problems]
+        found.files += part.files
+        found.problems += part.problems
+        found.skipped += part.skipped
     own = _place(index_folder, root)
     if own is not None:
         found.files = [file for file in found.files if not _is_own(file.path, own)]
         found.problems = [row for row in found.problems if not _is_own(row[0], own)]
+    if len(selection.folders) > 1:
+        found.files.sort(key=lambda file: file.path)
     return found
 
 

@@ -11,6 +11,8 @@
     *.hash                  SHA-256 of each of the above, as `sha256sum -c` reads it
 <folder>/query_cache.json   results of earlier queries; ignored once its generation is replaced
 <folder>/answer_cache.json  a model's answers; <folder>/expansions.json: its synonyms
+<folder>/page_cache.sqlite  what was read out of the pages of PDFs, by their content
+<folder>/collections/NAME   an index folder like this one, with a name
 <folder>/dense-vectors/     vectors of the chunks, laid out by `dense`
 <folder>/summaries.log      what a model wrote about chunks, by their text (see `summaries`)
 """
@@ -40,12 +42,12 @@ from ragmachine.index.lock import exclusive
 FORMAT_VERSION = 3
 CURRENT = "CURRENT"
 ARTIFACTS = ("manifest.json", "chunks.json", "bm25", "bm25_files", "postings", "documents.bin")
-_LOCK = "index.lock"
+LOCK = "index.lock"
 _LOCK_TIMEOUT_S = 30.0
 _GENERATION = re.compile(r"gen-[0-9a-f]{12}")
 _OWN_NAME = (
     r"(?:building-)?gen-[0-9a-f]{12}|CURRENT(?:\.tmp)?|index\.lock"
-    r"|(?:query|answer)_cache\.json(?:\.\w+)?|expansions\.json|dense-vectors|summaries\.log(?:\.lock)?"
+    r"|(?:query|answer)_cache\.json(?:\.\w+)?|expansions\.json|collections|page_cache\.sqlite(?:-\w+)?|dense-vectors|summaries\.log(?:\.lock)?"
 )
 # A reader starts over as often as this when each generation it turns to is replaced at once.
 _READ_ATTEMPTS = 20
@@ -197,7 +199,7 @@ class IndexStore:
             os.makedirs(self.folder, exist_ok=True)
         with contextlib.ExitStack() as stack:
             with storage_errors(self.folder):
-                lock = exclusive(self.path(_LOCK), timeout_s=_LOCK_TIMEOUT_S)
+                lock = exclusive(self.path(LOCK), timeout_s=_LOCK_TIMEOUT_S)
                 has_waited = stack.enter_context(lock)
             self._sweep()
             yield has_waited

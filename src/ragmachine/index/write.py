@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,14 @@ from ragmachine.index.analyze import CHUNK_COLUMNS, Columns
 from ragmachine.index.bm25 import Bm25
 from ragmachine.index.files import write_json
 from ragmachine.index.merge import Merged
-from ragmachine.index.postings import Ints, add_weighted, group_counts, unpack
+from ragmachine.index.postings import (
+    Counted,
+    Ints,
+    add_weighted,
+    group_counts,
+    regroup,
+    to_columns,
+)
 from ragmachine.index.provenance import versions
 from ragmachine.index.request import BuildRequest, Shape
 from ragmachine.index.sparse import bm25_matrix, save_retriever
@@ -45,9 +52,11 @@ def write_generation(
         write_json(os.path.join(folder, "manifest.json"), manifest)
         # numpy lets other threads run while it sorts and sums
         with ThreadPoolExecutor(1) as pool:
+            in_chunk = pool.submit(group_counts, columns.body, columns.passage_chunk)
             matrix = pool.submit(
                 _write_chunk_matrix,
                 os.path.join(folder, "bm25"),
+                in_chunk,
                 columns,
                 merged.written,
                 request.shape,
@@ -57,19 +66,22 @@ def write_generation(
                 stream.writelines(file.text for file in merged.files)
             _write_postings(os.path.join(folder, "postings"), columns)
             _write_file_matrix(
-                os.path.join(folder, "bm25_files"), merged, columns, request.shape.bm25
-            )
+                os.path.join(folder, "bm25_files"), in_chunk.result(), merged, columns,
+                request.shape.bm25,
+            )  # fmt: skip
             matrix.result()
     return manifest
 
 
-def _write_chunk_matrix(folder: str, columns: Columns, written: Ints, shape: Shape) -> None:
+def _write_chunk_matrix(
+    folder: str, body: Future[Counted], columns: Columns, written: Ints, shape: Shape
+) -> None:
     """Scores of the chunks, label and path words weighted, and the vocabulary.
 
     The words of summaries are counted here and nowhere else: a summary is no text of a passage.
     """
     terms, chunks = len(columns.terms), len(columns.labels)
-    in_chunk = group_counts(columns.body, columns.passage_chunk)
+    in_chunk = body.result()
     if shape.has_context:
         in_chunk = add_weighted(in_chunk, group_counts(columns.fields, None), FIELD_WEIGHT)
     if written.size:
@@ -78,13 +90,12 @@ def _write_chunk_matrix(folder: str, columns: Columns, written: Ints, shape: Sha
     save_retriever(matrix, folder, columns.terms)
 
 
-def _write_file_matrix(folder: str, merged: Merged, columns: Columns, bm25: Bm25) -> None:
+def _write_file_matrix(
+    folder: str, in_chunk: Counted, merged: Merged, columns: Columns, bm25: Bm25
+) -> None:
     """Scores of whole files."""
-    file_of_chunk = np.repeat(np.arange(len(merged.files)), [file.chunks for file in merged.files])
-    in_file = group_counts(
-        columns.body,
-        file_of_chunk[columns.passage_chunk] if columns.passage_chunk.size else None,
-    )
+    chunks_of_file = np.array([file.chunks for file in merged.files], dtype=np.int64)
+    in_file = regroup(in_chunk, np.repeat(np.arange(len(merged.files)), chunks_of_file))
     matrix = bm25_matrix(in_file, len(merged.files), len(columns.terms), bm25)
     save_retriever(matrix, folder, None)
 
@@ -95,16 +106,13 @@ def _write_postings(folder: str, columns: Columns) -> None:
     What table rows carry is of few terms, and stays packed.
     """
     os.makedirs(folder)
-    for name, packed in (("body", columns.body), ("fields", columns.fields)):
-        term, item, count = unpack(packed)
-        indptr = np.zeros(len(columns.terms) + 1, dtype=np.int64)
-        np.cumsum(np.bincount(term, minlength=len(columns.terms)), out=indptr[1:])
+    for name, packed in (("fields", columns.fields), ("body", columns.body)):
+        indptr, item, count = to_columns(packed, len(columns.terms))
         np.save(os.path.join(folder, f"{name}.indptr.npy"), indptr)
-        np.save(os.path.join(folder, f"{name}.items.npy"), item.astype(np.int32))
-        np.save(os.path.join(folder, f"{name}.counts.npy"), count.astype(np.uint8))
+        np.save(os.path.join(folder, f"{name}.items.npy"), item)
+        np.save(os.path.join(folder, f"{name}.counts.npy"), count)
     np.save(os.path.join(folder, "carried.npy"), columns.carried)
-    _, passage, count = unpack(columns.body)
-    length = np.bincount(passage, weights=count, minlength=columns.passage_chunk.size)
+    length = np.bincount(item, weights=count, minlength=columns.passage_chunk.size)
     np.save(os.path.join(folder, "passage_chunk.npy"), columns.passage_chunk.astype(np.int32))
     np.save(os.path.join(folder, "passage_length.npy"), length.astype(np.int32))
 
@@ -118,6 +126,9 @@ def _chunk_map(request: BuildRequest, merged: Merged, columns: Columns) -> dict[
         "file_chunks": [file.chunks for file in merged.files],
         "file_bytes": [len(file.text) for file in merged.files],
         "labels": columns.labels,
+        "places": {
+            file.path: tuple(zip(*file.places, strict=True)) for file in merged.files if file.places
+        },
         **{
             name: np.ascontiguousarray(row)
             for name, row in zip(CHUNK_COLUMNS, numbers, strict=True)
@@ -135,7 +146,7 @@ def _manifest(
         "format": FORMAT_VERSION,
         "content_id": content.hexdigest()[:16],
         "versions": versions(),
-        "settings": {**request.shape.to_json(), "max_file_bytes": request.max_file_bytes},
+        "settings": {**request.shape.to_json(), **request.selection.to_json()},
         "corpus_root": request.display_root,
         "absolute_root": os.path.abspath(request.root),
         "created_ns": began_ns,
@@ -149,11 +160,20 @@ def _manifest(
         "skipped": dict(sorted((merged.skipped + Counter(binary=len(merged.binary))).items())),
         "problems": sorted(merged.problems),
         "files": [
-            [file.path, file.size, file.mtime_ns, file.digest, file.problem]
+            [
+                file.path,
+                file.size,
+                file.mtime_ns,
+                file.digest,
+                file.problem,
+                merged.ctimes_ns[file.path],
+            ]
             for file in merged.files
         ],
         "discovery_problems": merged.discovery_problems,
-        "binary_files": sorted([file.path, file.size, file.mtime_ns] for file in merged.binary),
+        "binary_files": sorted(
+            [file.path, file.size, file.mtime_ns, file.ctime_ns] for file in merged.binary
+        ),
     }
 
 

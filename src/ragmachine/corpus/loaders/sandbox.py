@@ -1,0 +1,149 @@
+"""A process of its own for parsers that a hostile file may crash, or keep busy for ever.
+
+It is a fresh interpreter and no fork: what it imports (onnxruntime among it) must not share locks
+with anyone. Requests and replies are a line of JSON each; a request may carry bytes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from typing import IO, Any
+
+from ragmachine.corpus.loaders.limits import Limits
+from ragmachine.corpus.loaders.loaded import LoadError
+
+_MAX_REPLY_BYTES = 256 << 20
+_PATIENCE = 8
+_OUT_OF_TIME = int(getattr(signal, "SIGPROF", 0)) or 1 << 16
+_PACKAGE_FOLDER = os.path.dirname(
+    os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+)
+_START = (
+    "import sys; sys.path.insert(0, sys.argv[1]);"
+    "from ragmachine.corpus.loaders.child import main; main()"
+)
+# libraries of numbers start a thread for each core unless told otherwise
+_ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_THREAD_LIMIT"), "1"
+)
+
+
+class ReaderLostError(LoadError):
+    """The process ended, or was ended, over a request; the next request starts another."""
+
+
+class Sandbox:
+    """Sends requests to a reading process, which is started when it is first needed."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a process is there, with what earlier requests gave it."""
+        return self._process is not None
+
+    def ask(self, job: str, seconds: float, data: bytes = b"", **arguments: Any) -> dict[str, Any]:
+        """Have a job done.
+
+        Args:
+            job: one of `child.JOBS`.
+            seconds: of work, after which the process is ended. Where the system cannot count them
+                these are seconds that pass; elsewhere that is the limit for one that only waits,
+                many times over, since a busy machine is no fault of the document.
+            data: bytes that the job works on.
+            arguments: of the job, as JSON knows them.
+        Returns: what the job returned.
+
+        Raises:
+            LoadError: the job refused the document.
+            ReaderLostError: it took too long or too much memory, or the process crashed.
+        """
+        head = {"job": job, "bytes": len(data), "seconds": seconds, **arguments}
+        process = self._process or self._start()
+        late = threading.Event()
+        patience = seconds * (_PATIENCE if hasattr(signal, "setitimer") else 1)
+        alarm = threading.Timer(patience, self._end_late, (process, late))
+        alarm.daemon = True
+        alarm.start()
+        try:
+            line = _exchange(process, json.dumps(head).encode() + b"\n", data)
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            alarm.cancel()
+        if not line:
+            process.wait()
+            is_late = late.is_set() or process.returncode == -_OUT_OF_TIME
+            self.close()
+            reason = f"took more than {seconds:g} s" if is_late else "crashed its reader"
+            raise ReaderLostError(reason)
+        reply: dict[str, Any] = json.loads(line)
+        if "memory" in reply:  # what is left of the process is not to be relied on
+            self.close()
+            gibibytes = self._limits.max_memory_bytes / (1 << 30)
+            raise ReaderLostError(f"took more than {gibibytes:g} GiB of memory")
+        if "error" in reply:
+            raise LoadError(str(reply["error"]))
+        return reply
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-c", _START, _PACKAGE_FOLDER]
+        environment = {**os.environ, **_ONE_THREAD, "PYTHONDONTWRITEBYTECODE": "1"}
+        try:
+            process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+                [*command, str(self._limits.max_memory_bytes)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=environment,
+            )
+        except OSError as error:
+            raise LoadError(f"no process to read it can be started: {error.strerror}") from error
+        self._process = process
+        return process
+
+    @staticmethod
+    def _end_late(process: subprocess.Popen[bytes], late: threading.Event) -> None:
+        late.set()
+        process.kill()
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        for pipe in (process.stdin, process.stdout):
+            with contextlib.suppress(OSError):
+                if pipe:
+                    pipe.close()
+        process.wait()
+
+
+def _exchange(process: subprocess.Popen[bytes], head: bytes, data: bytes) -> bytes:
+    """The line that answers; b"" where the process is gone."""
+    to, from_ = _pipes(process)
+    try:
+        with contextlib.suppress(BrokenPipeError):  # it may have said why before it went
+            to.write(head)
+            to.write(data)
+            to.flush()
+        line = from_.readline(_MAX_REPLY_BYTES)
+    except OSError:
+        return b""
+    return line if line.endswith(b"\n") else b""
+
+
+def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    if process.stdin is None or process.stdout is None:
+        raise ValueError("the process was started without pipes")
+    return process.stdin, process.stdout
