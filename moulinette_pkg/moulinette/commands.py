@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from . import report
-from .answers.scoring import score_answer, summarise
+from .answers.scoring import is_source_retrieved, score_answer, summarise
 from .datasets import Dataset, Entry, Question, Results, read_dataset, read_results
 from .errors import UsageError
 from .matching import match_entries
@@ -129,18 +129,27 @@ def evaluate_answers(*, results: str, dataset: str, k: int, as_json: bool) -> Ou
     issues = pair.issues(k)
     scores = [score_answer(question, entry, k) for question, entry in pair]
     summaries = summarise(scores)
+    found = [is_source_retrieved(question, entry, k) for question, entry in pair]
+    of_found = summarise([score for score, is_in in zip(scores, found, strict=True) if is_in])
     if as_json:
         document = {
             **pair.to_json("evaluate_student_answers", issues, {"k": k}),
             "measures": {name: asdict(summary) for name, summary in summaries.items()},
+            "measures_where_source_retrieved": {
+                name: asdict(summary) for name, summary in of_found.items()
+            },
             "questions": [
-                {"question_id": question.question_id, **asdict(score)}
-                for question, score in zip(pair.dataset.questions, scores, strict=True)
+                {"question_id": question.question_id, "is_source_retrieved": is_in, **asdict(score)}
+                for question, score, is_in in zip(
+                    pair.dataset.questions, scores, found, strict=True
+                )
             ],
         }
         return Outcome(_dump(document))
     lines = [*pair.header_lines(), *report.issue_lines(issues)]
-    return Outcome("\n".join([*lines, *report.answer_lines(scores, summaries)]))
+    lines += report.answer_lines(scores, summaries)
+    lines += report.found_lines(sum(found), of_found)
+    return Outcome("\n".join(lines))
 
 
 @dataclass(frozen=True, slots=True)

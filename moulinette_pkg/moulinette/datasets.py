@@ -44,7 +44,10 @@ class Entry:
     Attributes:
         sources: retrieved sources, best first.
         answer: None in a file of search results.
-        citations: spans the entry declares as cited, besides the [n] marks of its answer.
+        citations: spans the entry declares as cited, which the [n] of its answer then name; None
+            where it declares nothing.
+        unsupported: share of its sentences that the entry itself marks as not supported; None
+            where it marks none.
         is_text_consistent: False where `question` and `question_str` differ.
     """
 
@@ -52,7 +55,8 @@ class Entry:
     text: str
     sources: tuple[Span, ...] = ()
     answer: str | None = None
-    citations: tuple[Span, ...] = ()
+    citations: tuple[Span, ...] | None = None
+    unsupported: float | None = None
     is_text_consistent: bool = True
 
 
@@ -191,9 +195,25 @@ def _entry(place: _Place, value: Any, needs_answer: bool) -> Entry:
         text=text,
         sources=_optional_list(place, value, "retrieved_sources", _span),
         answer=answer if needs_answer else None,
-        citations=_optional_list(place, value, "citations", _span) if needs_answer else (),
+        citations=_optional_list(place, value, "citations", _span)
+        if needs_answer and value.get("citations") is not None
+        else None,
+        unsupported=_unsupported(place, value) if needs_answer else None,
         is_text_consistent=is_text_consistent,
     )
+
+
+def _unsupported(place: _Place, value: dict[str, Any]) -> float | None:
+    verdicts = _optional_list(place, value, "sentences", _verdict)
+    return verdicts.count(False) / len(verdicts) if verdicts else None
+
+
+def _verdict(place: _Place, value: Any) -> bool:
+    _require_object(place, value)
+    found = value.get("supported")
+    if not isinstance(found, bool):
+        place.fail("supported", f"must be true or false, found {_describe(found)}")
+    return found
 
 
 def _require_object(place: _Place, value: Any) -> None:

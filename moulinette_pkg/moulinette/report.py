@@ -77,6 +77,17 @@ def answer_lines(scores: Sequence[AnswerScore], summaries: dict[str, Summary]) -
     return lines
 
 
+def found_lines(count: int, summaries: dict[str, Summary]) -> list[str]:
+    """The measures over the questions of which a true source was retrieved, where there are any."""
+    lines = [f"Where a true source was retrieved (n = {count}):"]
+    for field, name in MEASURES.items():
+        summary = summaries[field]
+        if summary.mean is not None and not field.startswith("refusal"):
+            interval = f"95% interval {summary.low:.3f} to {summary.high:.3f}"
+            lines.append(f"  {name} = {summary.mean:.3f} (n = {summary.n}, {interval})")
+    return lines
+
+
 def _refusal_line(scores: Sequence[AnswerScore]) -> str:
     judged = [score.refusal_precision for score in scores if score.refusal_precision is not None]
     right = sum(value == 1.0 for value in judged)

@@ -75,7 +75,7 @@ def _source_issues(results: Results, k: int, max_context_length: int | None) -> 
         [
             entry.question_id
             for entry, spans in scored
-            for span in (*spans, *entry.citations)
+            for span in (*spans, *(entry.citations or ()))
             if not span.is_valid
         ],
     )

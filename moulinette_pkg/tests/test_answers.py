@@ -13,7 +13,12 @@ from ..moulinette.answers.citations import (
 )
 from ..moulinette.answers.refusals import is_refusal
 from ..moulinette.answers.rouge_l import common_subsequence_length, rouge_l_f1
-from ..moulinette.answers.scoring import AnswerScore, score_answer, summarise
+from ..moulinette.answers.scoring import (
+    AnswerScore,
+    is_source_retrieved,
+    score_answer,
+    summarise,
+)
 from ..moulinette.answers.token_f1 import normalised_tokens, token_f1
 from ..moulinette.bootstrap import bootstrap_interval
 from ..moulinette.datasets import Entry, Question
@@ -108,8 +113,14 @@ def test_without_marks_keeps_code() -> None:
 
 
 def test_cited_spans_are_unique_and_dangling_numbers_kept() -> None:
-    """Marks and declared citations are merged; a number without source is None."""
-    assert cited_spans("[1] [3] [9] [0]", (A, B, A), (A, MISS)) == (A, None, None, MISS)
+    """Marks name retrieved sources, each once; a number without source is None."""
+    assert cited_spans("[1] [3] [9] [0]", (A, B, A)) == (A, None, None)
+
+
+def test_declared_citations_replace_the_numbers() -> None:
+    """A tool that merges passages before it numbers them says what they name, perhaps nothing."""
+    assert cited_spans("[1] [2]", (A, B), (MISS, MISS)) == (MISS,)
+    assert cited_spans("an index [1]", (A, B), ()) == ()
 
 
 @pytest.mark.parametrize(
@@ -140,11 +151,12 @@ def test_citation_measures(
         pytest.param("You don't know", False, id="someone else"),
         pytest.param("I don't know-how", True, id="hyphen ends the word"),
         pytest.param("I do know", False, id="knows"),
+        pytest.param("It prints this. I don't know why.", False, id="a later sentence"),
         pytest.param("", False, id="empty"),
     ],
 )
 def test_is_refusal(answer: str, expected: bool) -> None:
-    """Saying one does not know is a refusal, wherever it stands."""
+    """Saying first of all that one does not know is a refusal."""
     assert is_refusal(answer) is expected
 
 
@@ -152,7 +164,37 @@ def test_score_of_a_cited_answer() -> None:
     """Every measure that applies, by hand: 2 shared tokens of 4 and 4, key value found."""
     question = Question("q", "how many?", (A,), "It keeps 16 samples", None)
     entry = Entry("q", "how many?", (MISS, A), "Stores 16 samples there [2]")
-    assert score_answer(question, entry, 10) == AnswerScore(0.5, 0.5, 1.0, 1.0, 1.0, None, None)
+    assert score_answer(question, entry, 10) == AnswerScore(
+        0.5, 0.5, 1.0, 1.0, 1.0, None, None, None
+    )
+
+
+def test_unsupported_sentences_are_those_that_the_file_marks() -> None:
+    """Their share, where the file marks any, and not of a refusal."""
+    question = Question("q", "?", (A,), "x")
+    assert score_answer(question, Entry("q", "?", (), "x", unsupported=0.5), 10).unsupported == 0.5
+    assert score_answer(question, Entry("q", "?", (), "x"), 10).unsupported is None
+    refusal = Entry("q", "?", (), "I don't know", unsupported=0.5)
+    assert score_answer(question, refusal, 10).unsupported is None
+
+
+def test_a_refusal_has_no_words() -> None:
+    """What it repeats of the question earns nothing."""
+    question = Question("q", "how many?", (A,), "16 samples")
+    score = score_answer(question, Entry("q", "?", (), "I don't know: 16 samples"), 10)
+    assert (score.token_f1, score.rouge_l_f1, score.key_values) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("retrieved", "expected"),
+    [((MISS, B), True), ((MISS, MISS, B), False), ((), False)],
+    ids=["one of two", "behind k", "nothing"],
+)
+def test_when_a_source_was_retrieved(retrieved: tuple[Span, ...], expected: bool) -> None:
+    """Any true source among the first k is enough."""
+    question = Question("q", "?", (A, B))
+    assert is_source_retrieved(question, Entry("q", "?", retrieved), 2) is expected
+    assert is_source_retrieved(question, None, 2) is False
 
 
 def test_citation_beyond_k_names_no_source() -> None:
@@ -182,10 +224,12 @@ def test_refusals_are_judged_by_the_true_sources(
 def test_missing_entry_scores_zero_where_a_measure_applies() -> None:
     """Without an entry, measures are 0 or do not apply; an empty reference is not matched."""
     answered = Question("q", "?", (A,), "The `x`.")
-    assert score_answer(answered, None, 10) == AnswerScore(0.0, 0.0, 0.0, None, 0.0, None, None)
+    assert score_answer(answered, None, 10) == AnswerScore(
+        0.0, 0.0, 0.0, None, 0.0, None, None, None
+    )
     unanswerable = Question("q", "?")
     assert score_answer(unanswerable, None, 10) == AnswerScore(
-        None, None, None, None, None, None, 0.0
+        None, None, None, None, None, None, None, 0.0
     )
 
 
@@ -198,8 +242,8 @@ def test_dataset_key_values_replace_extracted_ones() -> None:
 
 def test_summary_is_over_the_questions_a_measure_applies_to() -> None:
     """None values leave n; a measure that never applies has no mean."""
-    none = AnswerScore(None, None, None, None, None, None, None)
-    half = AnswerScore(0.5, None, None, None, None, None, None)
+    none = AnswerScore(None, None, None, None, None, None, None, None)
+    half = AnswerScore(0.5, None, None, None, None, None, None, None)
     summaries = summarise([none, half, half])
     assert (summaries["token_f1"].n, summaries["token_f1"].mean) == (2, 0.5)
     assert (summaries["token_f1"].low, summaries["token_f1"].high) == (0.5, 0.5)

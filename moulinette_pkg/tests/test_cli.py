@@ -136,9 +136,16 @@ def test_answer_report(moulinette: Run, tmp_path: Path) -> None:
         "Key values = 1.000 (n = 1, 95% interval 1.000 to 1.000)",
         "Citation precision = 1.000 (n = 1, 95% interval 1.000 to 1.000)",
         "Citation recall = 0.500 (n = 2, 95% interval 0.000 to 1.000)",
+        "Unsupported sentences = n/a (n = 0)",
         "Refusals: 1 of 2: 0 right, 1 wrong",
         "Refusal precision = 0.000 (n = 1, 95% interval 0.000 to 0.000)",
         "Refusal recall = n/a (n = 0)",
+        "Where a true source was retrieved (n = 2):",
+        "  Token F1 = 1.000 (n = 1, 95% interval 1.000 to 1.000)",
+        "  ROUGE-L F1 = 1.000 (n = 1, 95% interval 1.000 to 1.000)",
+        "  Key values = 1.000 (n = 1, 95% interval 1.000 to 1.000)",
+        "  Citation precision = 1.000 (n = 1, 95% interval 1.000 to 1.000)",
+        "  Citation recall = 0.500 (n = 2, 95% interval 0.000 to 1.000)",
     ]
 
 

@@ -73,6 +73,8 @@ def _sources(answer: Answer) -> list[Row]:
 
 
 def _supporting(answer: Answer, citation: Citation) -> list[tuple[int, int]]:
+    if citation.place:  # lines of a text that nobody sees say nothing
+        return []
     spans = [sentence.span for sentence in answer.sentences if sentence.is_supported]
     found = {
         (span.first_line, span.last_line)

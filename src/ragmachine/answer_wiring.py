@@ -25,6 +25,8 @@ _WITHOUT_EFFECT = frozenset(
     llm_timeout_s llm_threads keep_alive ollama_host answer_cache answer_cache_threshold
     max_chunk_size overlap chunker context table_rows bm25 k1 b
     k synonyms_file
+    host port no_token allowed_hosts cors_origins ingest_roots upload_dir max_body_bytes
+    max_upload_bytes request_timeout_s answer_timeout_s rate_limit answers_at_once answers_waiting
     """.split()
 )
 

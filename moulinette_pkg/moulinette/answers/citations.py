@@ -39,20 +39,25 @@ def _remove_marks(text: str) -> str:
 
 
 def cited_spans(
-    answer: str, retrieved: Sequence[Span], declared: Sequence[Span] = ()
+    answer: str, retrieved: Sequence[Span], declared: Sequence[Span] | None = None
 ) -> tuple[Span | None, ...]:
-    """What an answer cites: the retrieved source of each [n], then the declared citations.
+    """What an answer cites: the spans it declares, or else the retrieved source of each [n].
+
+    A tool that merges passages before it numbers them declares what its numbers name.
 
     Args:
         retrieved: [1] names the first.
+        declared: None where the answer declares nothing.
     Returns: each span once; None for each number that names no retrieved source.
     """
+    if declared is not None:
+        return tuple(dict.fromkeys(declared))
     named: list[Span | None] = []
     for number in cited_numbers(answer):
         source = retrieved[number - 1] if 1 <= number <= len(retrieved) else None
         if source is None or source not in named:
             named.append(source)
-    return (*named, *dict.fromkeys(span for span in declared if span not in named))
+    return tuple(named)
 
 
 def citation_precision(true_sources: Sequence[Span], cited: Sequence[Span | None]) -> float | None:

@@ -22,6 +22,33 @@ _IN_QUOTES = re.compile(r"(['\"])([^'\"]+)\1")
 _INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]")
 _DOTTED = re.compile(r"\w\.\w\w|\w\w\.\w")
 _CONSTANTS = frozenset({"True", "False", "None"})
+_UNITS = {
+    "ns": "nanoseconds?",
+    "us": "[µμ]s|microseconds?",
+    "ms": "msecs?|milliseconds?",
+    "s": "secs?|seconds?",
+    "min": "mins?|minutes?",
+    "h": "hrs?|hours?",
+    "d": "days?",
+    "kB": "KB|kilobytes?",
+    "MB": "megabytes?",
+    "GB": "gigabytes?",
+    "KiB": "Ki|kibibytes?",
+    "MiB": "Mi|mebibytes?",
+    "GiB": "Gi|gibibytes?",
+    "mm": "millimet(?:re|er)s?",
+    "cm": "centimet(?:re|er)s?",
+    "m": "met(?:re|er)s?",
+    "km": "kilomet(?:re|er)s?",
+    "V": "volts?",
+    "W": "watts?",
+    "%": "percent",
+}
+_UNIT_SPELLINGS = {
+    unit: re.compile(rf"(?<=\d)[ -]?(?:{re.escape(unit)}|{others})(?!\w)")
+    for unit, others in _UNITS.items()
+}
+_PLAIN = re.compile(r"[^\W\d_](?:[^\W\d_A-Z]|(?<=[ '\u2019-])[^\W\d_]|[ '\u2019-])*")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
@@ -34,7 +61,7 @@ def extract_key_values(reference: str, question: str) -> tuple[str, ...]:
     small letter or digit, or a dot between two names.
     A value that the question already contains proves nothing and is left out.
 
-    Returns: each value once, whatever its case.
+    Returns: each value once.
     """
     quoted = [_unquoted("".join(match.groups(""))) for match in _QUOTED.finditer(reference)]
     rest = _QUOTED.sub(" ", reference)
@@ -42,23 +69,26 @@ def extract_key_values(reference: str, question: str) -> tuple[str, ...]:
     values: dict[str, str] = {}
     for value in [*quoted, *_NUMBER.findall(rest), *names]:
         if _comparable(value) and not contains_value(question, value):
-            values.setdefault(_comparable(value), value)
+            values.setdefault(_key(value), value)
     return tuple(values.values())
 
 
 def contains_value(text: str, value: str) -> bool:
     """Whether the text contains the value as a whole, not as part of a longer word or number.
 
-    Case, backticks, runs of white space and thousands separators do not count: 16 is in "16 GB"
-    and in "16GB", not in "160", "0.16" or "16.5"; `max_tokens` is not in `max_tokens_total`.
+    Backticks, runs of white space, thousands separators and spellings of units do not count, nor
+    does the case of plain words: 16 is in "16 GB" and in "16GB", not in "160", "0.16" or "16.5";
+    5 s is in "5 seconds"; `max_tokens` is neither in `max_tokens_total` nor in `MAX_TOKENS`.
     """
     wanted, searched = _comparable(value), _comparable(text)
+    if _is_plain(wanted):
+        wanted, searched = wanted.casefold(), searched.casefold()
     if not wanted:
         return False
     before = r"(?<!\w)(?<!\d[.,])" if wanted[0].isalnum() or wanted[0] == "_" else ""
     after = ""
     if wanted[-1].isdigit() and wanted[0].isdigit():
-        after = r"(?!\d)(?![.,]\d)"
+        after = r"(?!\d)(?!\.\d*[1-9])(?!,\d{3}(?!\d))"  # 20 is in 20.0, and in a row 20,5
     elif wanted[-1].isalnum() or wanted[-1] == "_":
         after = r"(?!\w)"
     return re.search(f"{before}{re.escape(wanted)}{after}", searched) is not None
@@ -86,6 +116,18 @@ def _unquoted(value: str) -> str:
     return match.group(2) if match else value.strip()
 
 
+def _key(value: str) -> str:
+    comparable = _comparable(value)
+    return comparable.casefold() if _is_plain(comparable) else comparable
+
+
+def _is_plain(comparable: str) -> bool:
+    return bool(_PLAIN.fullmatch(comparable)) and comparable not in _CONSTANTS
+
+
 def _comparable(text: str) -> str:
-    folded = unicodedata.normalize("NFC", text).casefold().replace("`", "")
-    return _THOUSANDS.sub("", " ".join(folded.split()))
+    joined = " ".join(unicodedata.normalize("NFC", text).replace("`", "").split())
+    joined = _THOUSANDS.sub("", joined)
+    for unit, spellings in _UNIT_SPELLINGS.items():
+        joined = spellings.sub(unit, joined)
+    return joined

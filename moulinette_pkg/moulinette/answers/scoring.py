@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ..bootstrap import bootstrap_interval
 from ..datasets import Entry, Question
+from ..overlap import is_found
 from ..recall import mean
 from .citations import citation_precision, citation_recall, cited_spans, without_marks
 from .key_values import containment, extract_key_values
@@ -20,11 +21,15 @@ from .token_f1 import token_f1
 class AnswerScore:
     """The measures of one question, each 0.0 to 1.0, or None where it does not apply.
 
+    A refusal says nothing: its words and key values count 0, whatever it repeats of the question.
+
     Attributes:
         token_f1, rouge_l_f1: apply where there is a reference answer.
         key_values: applies where there is a key value.
         citation_precision: applies where there is a true source and a citation.
         citation_recall: applies where there is a true source.
+        unsupported: share of the sentences that the answers file itself marks as not supported;
+            applies to answers with such marks that do not refuse.
         refusal_precision: applies to refusals: 1.0 if there is no true source.
         refusal_recall: applies where there is no true source: 1.0 if the answer refuses.
     """
@@ -34,6 +39,7 @@ class AnswerScore:
     key_values: float | None
     citation_precision: float | None
     citation_recall: float | None
+    unsupported: float | None
     refusal_precision: float | None
     refusal_recall: float | None
 
@@ -44,6 +50,7 @@ MEASURES = {
     "key_values": "Key values",
     "citation_precision": "Citation precision",
     "citation_recall": "Citation recall",
+    "unsupported": "Unsupported sentences",
     "refusal_precision": "Refusal precision",
     "refusal_recall": "Refusal recall",
 }
@@ -84,22 +91,30 @@ def score_answer(question: Question, entry: Entry | None, k: int) -> AnswerScore
             key_values=0.0 if values else None,
             citation_precision=None,
             citation_recall=0.0 if has_source else None,
+            unsupported=None,
             refusal_precision=None,
             refusal_recall=None if has_source else 0.0,
         )
     answer = entry.answer or ""
-    text = without_marks(answer)
     cited = cited_spans(answer, entry.sources[:k], entry.citations)
     refused = is_refusal(answer)
+    text = "" if refused else without_marks(answer)
     return AnswerScore(
         token_f1=token_f1(text, question.answer) if question.answer else None,
         rouge_l_f1=rouge_l_f1(text, question.answer) if question.answer else None,
         key_values=containment(text, values),
         citation_precision=citation_precision(question.sources, cited) if has_source else None,
         citation_recall=citation_recall(question.sources, cited),
+        unsupported=None if refused else entry.unsupported,
         refusal_precision=float(not has_source) if refused else None,
         refusal_recall=None if has_source else float(refused),
     )
+
+
+def is_source_retrieved(question: Question, entry: Entry | None, k: int) -> bool:
+    """Whether the first k retrieved sources hold a true one, so that it could be answered."""
+    retrieved = entry.sources[:k] if entry else ()
+    return any(is_found(source, retrieved) for source in question.sources)
 
 
 def summarise(scores: Sequence[AnswerScore]) -> dict[str, Summary]:

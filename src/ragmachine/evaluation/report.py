@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from ragmachine.errors import DatasetError
-
 from .bootstrap import bootstrap_interval
 from .measures import Span, first_true_rank, ndcg, recall, reciprocal_rank
+from .pairing import pair_entries
 from .table import table
 
 if TYPE_CHECKING:  # exchange imports pydantic; whoever read the files has paid for that already
@@ -164,7 +162,7 @@ def evaluate(
     """
     if k < 1 or max_context_length < 1:
         raise ValueError("k and max_context_length must be positive")
-    entries = _pair(results, dataset)
+    entries = pair_entries(results, dataset)
     cutoffs = sorted({k, *(cutoff for cutoff in _CUTOFFS if cutoff < k)})
     rows = tuple(
         _measure(question, entry, cutoffs, max_context_length)
@@ -180,28 +178,6 @@ def evaluate(
         rows=rows,
         warnings=tuple(_warnings(results, dataset, entries, k, max_context_length)),
     )
-
-
-def _pair(results: SearchResults, dataset: Dataset) -> list[SearchEntry | None]:
-    """The entry of each question, in the dataset's order, each entry given out once."""
-    if not dataset.rag_questions:
-        raise DatasetError("the dataset holds no question", remedy="choose another dataset")
-    waiting: defaultdict[str, deque[SearchEntry]] = defaultdict(deque)
-    for entry in results.search_results:
-        waiting[entry.question_id].append(entry)
-    if not waiting:
-        raise DatasetError("the results hold no entry", remedy="run search_dataset again")
-    ids = {question.question_id for question in dataset.rag_questions}
-    if ids.isdisjoint(waiting):
-        raise DatasetError(
-            f"the results belong to another dataset: none of their {len(waiting)} question ids "
-            f"is among the {len(ids)} of this dataset",
-            remedy="name the dataset these results were made from",
-        )
-    return [
-        waiting[question.question_id].popleft() if waiting[question.question_id] else None
-        for question in dataset.rag_questions
-    ]
 
 
 def _measure(

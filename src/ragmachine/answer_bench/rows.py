@@ -1,0 +1,170 @@
+"""What a comparison found: as values, as JSON and as a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean
+from typing import Any
+
+from ragmachine.evaluation.answer_scores import MEASURES, AnswerScore, Estimate, means
+from ragmachine.usage import Usage
+
+SEED = 0
+EXTRACTIVE, RETRIEVAL, ALONE = "extractive", "retrieval", "alone"
+_TITLES = {EXTRACTIVE: "quotations", RETRIEVAL: "model, retrieval", ALONE: "model alone"}
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One question answered one way.
+
+    Attributes:
+        score: by every measure; of no answer where the model failed.
+        latency_ms: wall time, search included.
+        usage: what a model read and wrote; None where none was asked.
+        answer: the text, "" where the model failed.
+        failure: why it failed, else "".
+    """
+
+    score: AnswerScore
+    latency_ms: float
+    usage: Usage | None = None
+    answer: str = ""
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchRow:
+    """All questions answered one way.
+
+    Attributes:
+        way: ``extractive``, ``retrieval`` (the model reads passages) or ``alone``.
+        model: who wrote; "" for quotations.
+        trials: one per question.
+    """
+
+    way: str
+    model: str
+    trials: tuple[Trial, ...]
+
+    @property
+    def title(self) -> str:
+        """What the row is called in a table."""
+        return _TITLES[self.way].replace("model", self.model or "model")
+
+    def measures(self, *, is_found: bool = False) -> dict[str, Estimate | None]:
+        """Each measure's mean; with `is_found`, where a true source was retrieved."""
+        scores = [trial.score for trial in self.trials]
+        return means([score for score in scores if score.has_source or not is_found])
+
+    def latency_ms(self, share: float) -> float:
+        """The time within which that share of the answers came, by nearest rank."""
+        times = sorted(trial.latency_ms for trial in self.trials)
+        return times[max(math.ceil(share * len(times)) - 1, 0)]
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as JSON."""
+        usages = [trial.usage for trial in self.trials if trial.usage]
+        firsts = [usage.first_token_ms for usage in usages if usage.first_token_ms is not None]
+        return {
+            "way": self.way,
+            "model": self.model,
+            "questions": len(self.trials),
+            "failed": sum(bool(trial.failure) for trial in self.trials),
+            "measures": _means_json(self.measures()),
+            "measures_where_source_retrieved": _means_json(self.measures(is_found=True)),
+            "latency_ms": {
+                "p50": round(self.latency_ms(0.5), 3),
+                "p95": round(self.latency_ms(0.95), 3),
+            },
+            "first_token_ms": round(fmean(firsts), 3) if firsts else None,
+            "prompt_tokens": round(fmean(usage.prompt_tokens for usage in usages), 1)
+            if usages
+            else 0,
+            "answer_tokens": round(fmean(usage.answer_tokens for usage in usages), 1)
+            if usages
+            else 0,
+            "tokens_estimated": any(usage.is_estimated for usage in usages),
+            "rows": [
+                {**asdict(trial.score), "answer": trial.answer, "failure": trial.failure,
+                 "latency_ms": round(trial.latency_ms, 3)}
+                for trial in self.trials
+            ],
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class BenchReport:
+    """What a comparison found: a row for each way there was, and a line for each there was not."""
+
+    k: int
+    rows: tuple[BenchRow, ...]
+    notices: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as one JSON document."""
+        return {
+            "k": self.k,
+            "seed": SEED,
+            "questions": len(self.rows[0].trials),
+            "ways": [row.to_json() for row in self.rows],
+            "notices": list(self.notices),
+        }
+
+    def to_text(self) -> str:
+        """The report for people: measures down, ways across; no final newline."""
+        asked = [trial.score for trial in self.rows[0].trials]
+        found = sum(score.has_source for score in asked)
+        lines = [
+            f"{len(asked)} questions, {self.k} passages each,"
+            f" {sum(not score.is_answerable for score in asked)} unanswerable,"
+            f" {found} of which a true source was retrieved",
+            "",
+            *_aligned(list(self._table())),
+        ]
+        return "\n".join([*lines, *(f"Note: {notice}" for notice in self.notices)])
+
+    def _table(self) -> Iterator[list[str]]:
+        yield ["", *(row.title for row in self.rows)]
+        for is_found in (False, True):
+            found = [row.measures(is_found=is_found) for row in self.rows]
+            if is_found:
+                yield ["where the source was retrieved:"]
+            for name, title in MEASURES.items():
+                cells = [_cell(measures[name]) for measures in found]
+                if any(cell != "-" for cell in cells):
+                    yield [f"  {title}" if is_found else title, *cells]
+        documents = [row.to_json() for row in self.rows]
+        for share in ("p50", "p95"):
+            yield [f"Latency {share}", *(f"{d['latency_ms'][share]:,.0f} ms" for d in documents)]
+        yield ["First token", *(_milliseconds(d["first_token_ms"]) for d in documents)]
+        yield ["Tokens read", *(_count(d, "prompt_tokens") for d in documents)]
+        yield ["Tokens written", *(_count(d, "answer_tokens") for d in documents)]
+        if any(document["failed"] for document in documents):
+            yield ["Failed", *(str(document["failed"]) for document in documents)]
+
+
+def _means_json(found: dict[str, Estimate | None]) -> dict[str, Any]:
+    return {name: asdict(one) if one else None for name, one in found.items()}
+
+
+def _cell(estimate: Estimate | None) -> str:
+    return f"{estimate.mean:.3f} [{estimate.low:.2f}, {estimate.high:.2f}]" if estimate else "-"
+
+
+def _milliseconds(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.0f} ms"
+
+
+def _count(document: dict[str, Any], name: str) -> str:
+    about = "about " if document["tokens_estimated"] else ""
+    return f"{about}{document[name]:,.0f}" if document[name] else "-"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    columns = max(map(len, rows))
+    whole = [row for row in rows if len(row) == columns]
+    widths = [max(len(row[column]) for row in whole) for column in range(columns)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
