@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ragmachine.generation.extractive import extract_answer
 from ragmachine.generation.stitch import Passage
+from ragmachine.generation.verify import Verifier
 from ragmachine.models import Chunk, Hit
 
 GUIDE = textwrap.dedent("""\
@@ -117,6 +118,45 @@ def test_lines_of_code(make_passage, question, line):
     assert line in ask(question, make_passage(CODE, path="src/relay.py"))[0]
 
 
+DEFAULTS = {
+    "argument": ("a.py", "def serve(host: str = 'x', port: int = 7070) -> None:\n    bind(port)\n"),
+    "field": ("a.py", "class Relay:\n    retries: int = 3\n    port: int = 7070\n    limit = 9\n"),
+    "constant": ("a.py", "LIMIT = 3\n\nPORT = 7070\n\nbind(PORT, LIMIT)\n"),
+    "pydantic": ("a.py", "class A(Model):\n    limit: int = Field(default=3)\n"
+                         "    port: int = Field(default=7070)\n"),
+    "argparse": ("a.py", "parser.add_argument('--limit', default=3)\n"
+                         "parser.add_argument('--port', type=int, default=7070)\n"),
+    "environment": ("a.py", "limit = os.environ.get('LIMIT', '3')\n"
+                            "port = int(os.getenv('port', '7070'))\n"),
+    "getattr": ("a.py", "limit = getattr(c, 'limit', 3)\nset(getattr(c, 'port', 7070))\n"),
+    "table": ("a.md", "| Option | Default |\n|---|---|\n| `limit` | 3 |\n| `port` | 7070 |\n"),
+    "list": ("a.md", "- `--limit`: most packets. Default: 3\n- `--port`: to bind. Default: 7070\n"),
+    "prose": ("a.md", "The port is bound at the start. If not set, port defaults to 7070.\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", DEFAULTS)
+def test_the_line_with_the_default_is_quoted(make_passage, kind):
+    """First of all, whatever other passages say about the name."""
+    path, text = DEFAULTS[kind]
+    talk = "The port of a relay is the port to which a relay is bound, such as port 22.\n"
+    answer, _ = ask(
+        "What is the default value of port?",
+        make_passage(text, 1, path=path),
+        make_passage(talk, 2, path="b.md"),
+        max_sentences=1,
+    )
+    assert "7070" in answer
+    assert "9\n" not in answer
+
+
+def test_a_value_is_quoted_without_much_else(make_passage):
+    """Where the value is found, weaker lines of its passage are left out."""
+    code = "port = 7070\n\nlog.info('a relay was bound', port)\n\nrelay.wait()\n"
+    text, _ = ask("What is the default of port?", make_passage(code, path="a.py"))
+    assert text == "port = 7070 [1]"
+
+
 @pytest.mark.parametrize(
     "question",
     [
@@ -148,16 +188,30 @@ def test_each_quote_names_its_passage(make_passage):
 
 
 def test_repeats_are_not_quoted_twice(make_passage):
-    """Of two passages that say the same, one is quoted and the rest of the room goes elsewhere."""
-    text, _ = ask(
+    """Of two passages that say the same, one is quoted."""
+    text, cited = ask(
         "Which port does the relay use?",
         make_passage("The relay uses port 7070.\n", 1),
         make_passage("The relay uses port 7070.\n", 2, path="b.md"),
-        make_passage("A second relay uses another port, 7071, by choice.\n", 3, path="c.md"),
-        max_sentences=2,
     )
     assert text.count("7070") == 1
-    assert "7071" in text
+    assert cited == (1,)
+
+
+@pytest.mark.parametrize(
+    ("question", "cited"),
+    [
+        pytest.param("How fast is the relay?", (1,), id="holds nothing new"),
+        pytest.param("How fast is the relay in winter storms?", (1, 2), id="brings words"),
+    ],
+)
+def test_another_passage_is_quoted_for_news_only(make_passage, question, cited):
+    """Every quote of a further passage must bring words that the ones before it lack."""
+    passages = [
+        make_passage("The relay is fast: 40 packets a second.\n", 1),
+        make_passage("In winter storms 12 packets pass.\n", 2, path="b.md"),
+    ]
+    assert ask(question, *passages)[1] == cited
 
 
 def test_quotes_of_a_passage_stand_in_text_order(make_passage):
@@ -228,3 +282,18 @@ def test_every_quote_is_source_text(lines, question, file_type):
         quoted = line.removesuffix(" [1]").strip()
         assert any(quoted in line for line in source)
     assert answer.cited == ((1,) if answer.text else ())
+
+
+@given(
+    st.lists(st.sampled_from((GUIDE + CODE).splitlines(keepends=True)), max_size=30),
+    st.sampled_from(QUESTIONS),
+    st.sampled_from(["markdown", "python", "cuda"]),
+)
+def test_no_quotation_is_called_unsupported(lines, question, file_type):
+    """The check of sentences raises no false alarm about what is quoted."""
+    text = "".join(lines)
+    chunk = Chunk(0, "a", 0, len(text), 1, max(1, len(lines)), text, file_type, "")
+    passages = [Passage(1, Hit(1, 1.0, chunk), text)]
+    answer = extract_answer(question, passages)
+    found = Verifier().verify(answer.text, passages, is_quoted=True)
+    assert [sentence for sentence in found if not sentence.is_supported] == []

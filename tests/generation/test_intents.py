@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ragmachine.generation.intents import intent_scorer
+from ragmachine.generation.intents import intent_scorer, value_subjects
+from ragmachine.generation.words import content_words, exact_names
 
 
 @pytest.mark.parametrize(
@@ -69,3 +70,24 @@ def test_words_that_name_nothing():
 def test_value_only_where_a_default_is_asked():
     """Other questions do not prefer assignments."""
     assert not intent_scorer("what is port", ["port"])("port = 8000")[1]
+
+
+@pytest.mark.parametrize(
+    ("question", "subjects"),
+    [
+        pytest.param("What is the default of size in Pool?", ["size"], id="in its class"),
+        pytest.param("What is the default value of the kv_states parameter in Model's forward?",
+                     ["kv_states"], id="identifier first"),
+        pytest.param("What does max_len default to?", ["max_len"], id="defaults to"),
+        pytest.param("To what is DOSE_RATE set?", ["DOSE_RATE"], id="set to"),
+        pytest.param("What is MAX_SIZE in the reader and why?", ["MAX_SIZE"], id="constant"),
+        pytest.param("What are the default window and rest of a Ledger?", ["window", "rest"],
+                     id="two words"),
+        pytest.param("What is the default port of Relay?", ["port"], id="a plain word"),
+        pytest.param("Why is the port slow?", [], id="no value asked"),
+    ],
+)  # fmt: skip
+def test_whose_value_is_asked_for(question, subjects):
+    """The names behind "default of", "set to" and the like; containers are left out."""
+    names = [*exact_names(question), *content_words(question)]
+    assert value_subjects(question, names) == subjects

@@ -220,6 +220,56 @@ def test_unsupported_sentences_are_taken_out(passages, text, left):
     assert len(kept) == left.count("trips")
 
 
+SETTINGS = (
+    "Sessions end after 30 minutes of silence. Proxies are not supported on boards.\n"
+    "max_seqs = 256\nmax_tokens = 2048\nThe cache keeps 1,024 pages, 90 % of all.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        pytest.param("Sessions end after 30 seconds [1].", "[1] has 30 minutes, not 30 seconds",
+                     id="unit"),
+        pytest.param("Proxies are supported on boards [1].", "[1] says the opposite of: support",
+                     id="negation"),
+        pytest.param("The default of max_seqs = 2048 [1].", "2048 belongs to max_tokens in [1]",
+                     id="sibling"),
+        pytest.param("Sessions end after half an hour, 0.5 hours [1].", "", id="unit converted"),
+        pytest.param("Boards do not support proxies [1].", "", id="negation kept"),
+        pytest.param("max_tokens is 2048 [1].", "", id="its own value"),
+        pytest.param("The cache keeps 1k pages, 0.9 of all [1].", "", id="other spellings"),
+    ],
+)  # fmt: skip
+def test_what_is_turned_round_is_not_supported(make_passage, text, reason):
+    """Units, negations and values of siblings; the same in other words passes."""
+    (found,) = check(text, [make_passage(SETTINGS, path="docs/a.md")])
+    assert (found.is_supported, found.reason) == (not reason, reason)
+
+
+def test_lines_of_a_quotation_may_stand_apart(make_passage):
+    """A signature and a line far below it are quoted together; a model may not do so."""
+    source = "serve(gateway, board,\n" + "    more,\n" * 20 + "    limit=30,\n)\n"
+    passages = [make_passage(source, path="a.py")]
+    text = "serve(gateway, board,\nlimit=30, [1]"
+    (quoted,) = Verifier().verify(text, passages, is_quoted=True)
+    assert quoted.is_supported
+    assert not all(one.is_supported for one in check(text, passages))
+
+
+def test_part_of_a_word_is_no_quotation(make_passage):
+    """A text that ends within a number of the passage does not stand there."""
+    passage = make_passage("The gateway listens on port 84170.\n")
+    assert verdicts("The gateway listens on port 8417", [passage]) == [False]
+
+
+def test_what_stands_there_letter_by_letter_is_supported(make_passage):
+    """Whatever else its passage says."""
+    source = "LoRA is supported on TPU.\nLoRA is not\nsupported on TPU with 30 seconds.\n"
+    passage = make_passage(source + "30 minutes\n", path="docs/a.md")
+    assert verdicts("LoRA is not supported on TPU with 30 seconds.", [passage]) == [True]
+
+
 ALPHABET = st.text("ab1. \n\r\t`\"'[]()|#-_:,é中【】", max_size=60)
 
 

@@ -23,7 +23,7 @@ def matching(text: str) -> list[int]:
     """The chunks that meet a filter; chunk n is the only one of file n."""
     mask = chunk_mask(
         parse_filter(text), files=FILES, file_types=TYPES, labels=LABELS, file_of_chunk=FILE_OF,
-        source="handbook",
+        sources=["handbook"] * len(FILES),
     )  # fmt: skip
     return np.flatnonzero(mask).tolist()
 

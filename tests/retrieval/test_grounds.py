@@ -6,10 +6,12 @@ import re
 
 import pytest
 
-from ragmachine.models import Grounds
+from ragmachine.models import Chunk, Grounds, Hit
 from ragmachine.retrieval.grounds import (
     CAPITALISED_FACTOR,
     IDENTIFIER_FACTOR,
+    Evidence,
+    evidence_of,
     grounds_of,
     missing_names,
     names,
@@ -122,8 +124,46 @@ def grounds(project: Workspace, query: str, **options: bool) -> Grounds:
 def test_coverage_is_what_one_hit_holds(indexed: Workspace) -> None:
     """All, half or nothing of two equally rare words."""
     assert grounds(indexed, "pump rests") == Grounds(1.0, 1.0)
-    assert grounds(indexed, "pump moon").strength == pytest.approx(0.5)
+    assert grounds(indexed, "pump moon").coverage == pytest.approx(0.5)
     assert grounds(indexed, "zebra").coverage == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("a b c d", Evidence(1.0, 0.0), id="all in a line"),
+        pytest.param("a b\nc", Evidence(0.6, 0.4), id="a heavy word is missing"),
+        pytest.param("a b\nd\n", Evidence(0.8, 0.2), id="a light word is missing"),
+        pytest.param("c d" + "\n" * 8 + "a b", Evidence(1.0, 0.2), id="too far apart"),
+        pytest.param("c d" + "\n" * 7 + "a b", Evidence(1.0, 0.0), id="near enough"),
+        pytest.param("", Evidence(0.0, 0.4), id="nothing"),
+    ],
+)
+def test_the_heaviest_word_that_the_best_lines_lack(text: str, expected: Evidence) -> None:
+    """As a share of all; up to eight lines are read together."""
+    mass = {"a": 2.0, "b": 2.0, "c": 2.0, "d": 4.0}
+    hit = Hit(1, 1.0, Chunk(0, "", 0, len(text), 1, 1, text, "text", ""))
+    found = evidence_of(mass, [hit], str.split)
+    assert (found.coverage, found.heaviest) == pytest.approx((expected.coverage, expected.heaviest))
+
+
+def test_path_and_label_hold_words_too() -> None:
+    """For every line of the hit."""
+    hit = Hit(1, 1.0, Chunk(0, "a", 0, 1, 1, 1, "c", "text", "b"))
+    assert evidence_of({"a": 1.0, "b": 1.0, "c": 1.0}, [hit], str.split) == Evidence(1.0, 0.0)
+
+
+def test_a_word_of_degree_only_asks(indexed: Workspace) -> None:
+    """The question "how long" does not want "long" in its answer, while a long pump does."""
+    assert grounds(indexed, "how long pump rests") == Grounds(1.0, 1.0)
+    assert grounds(indexed, "long pump rests").coverage < 1
+
+
+def test_one_heavy_word_weighs_more_than_many_light_ones() -> None:
+    """A short question without its point is weaker than a long one in other words."""
+    assert Evidence(0.5, 0.5).strength < 0.15 < 0.4 < Evidence(0.4, 0.12).strength
+    assert Evidence(0.4, 0.2).strength < Evidence(0.6, 0.2).strength
+    assert Evidence(1.0, 0.0).strength == 1.0
 
 
 @pytest.mark.parametrize(
@@ -137,10 +177,11 @@ def test_coverage_is_what_one_hit_holds(indexed: Workspace) -> None:
 def test_a_missing_name_lowers_the_strength(
     indexed: Workspace, query: str, name: str, factor: float
 ) -> None:
-    """By its factor; the coverage stays."""
-    found = grounds(indexed, query)
-    assert found.missing == (name,)
-    assert found.strength == pytest.approx(found.coverage * factor)
+    """By its factor; vectors and the coverage do not matter."""
+    found, by_meaning = grounds(indexed, query), grounds(indexed, query, is_by_meaning=True)
+    assert found.missing == by_meaning.missing == (name,)
+    assert by_meaning.strength == factor
+    assert 0 < found.strength < factor
 
 
 def test_vectors_may_find_what_shares_no_word(indexed: Workspace) -> None:

@@ -127,7 +127,8 @@ def from_row(row: Mapping[str, Any]) -> Entry:
 def _source(row: Mapping[str, Any]) -> CachedSource:
     number, start, end, first_line, last_line = (_of(int, row[name]) for name in _INTEGERS)
     path = _of(str, row["file_path"])
-    citation = Citation(number, path, start, end, first_line, last_line)
+    place = _of(str, row.get("place", ""))
+    citation = Citation(number, path, start, end, first_line, last_line, place)
     return CachedSource(citation, _of(str, row["sha256"]))
 
 

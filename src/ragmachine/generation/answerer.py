@@ -27,6 +27,7 @@ from .refusals import (
     refuse,
 )
 from .stitch import Context, ContextStitcher, Passage
+from .usage_of import FirstPiece, usage_of
 from .verify import Verifier, without_unsupported
 from .words import split_terms
 
@@ -138,14 +139,17 @@ class Answerer:
         context = ContextStitcher(self._context_chars).stitch(result.hits)
         if not context.passages:
             return self._by_quotation(result, "no passage fits into the context; allow it more")
+        first = FirstPiece(on_token) if on_token else None
         try:
-            reply, context = self._ask(self._client, result, context, on_token)
+            reply, context = self._ask(self._client, result, context, first)
         except ModelError as error:
             notice = " ".join(str(error).split())
             if isinstance(error, ModelUnavailableError):
                 self._unavailable = (time.monotonic() + self._retry_after_s, notice)
             return self._by_quotation(result, notice)
-        return self._checked(result, context, reply)
+        usage = usage_of(self._client, build_messages(result.query, context), reply, first)
+        answer = replace(self._checked(result, context, reply), usage=usage)
+        return answer if answer.context else replace(answer, context=_shown(context.passages))
 
     def _ask(
         self,
@@ -205,7 +209,8 @@ class Answerer:
         passages = ContextStitcher(_QUOTED_CHARS).stitch(result.hits).passages
         answer = extract_answer(result.query, passages, terms=self._terms, asked=self._asked)
         if not answer.text:
-            return refuse(result, no_common_word(len(result.hits)), notice=notice)
+            refusal = refuse(result, no_common_word(len(result.hits)), notice=notice)
+            return replace(refusal, context=_shown(passages))
         return Answer(
             answer.text,
             "extractive",
@@ -213,6 +218,7 @@ class Answerer:
             cite(passages, answer.cited),
             notice=notice,
             sentences=self._verifier.verify(answer.text, passages, is_quoted=True),
+            context=_shown(passages),
         )
 
 
@@ -221,10 +227,15 @@ def _without_grounds(result: SearchResult, grounds: Grounds) -> Answer:
     return refuse(result, reason, notice="to be answered all the same, add --refuse_below 0")
 
 
+def _shown(passages: Sequence[Passage]) -> tuple[Hit, ...]:
+    """The passages by number, with their text as their reader got it."""
+    return tuple(passage.hit for passage in passages)
+
+
 def _passage(citation: Citation, text: str, label: str) -> Passage:
     """A cited place as its author was shown it."""
     chunk = Chunk(
         -1, citation.file_path, citation.start, citation.end,
-        citation.first_line, citation.last_line, text, "", label,
+        citation.first_line, citation.last_line, text, "", label, citation.place,
     )  # fmt: skip
     return Passage(citation.number, Hit(citation.number, 1.0, chunk), text)

@@ -96,6 +96,7 @@ def cite(passages: Sequence[Passage], numbers: Iterable[int]) -> tuple[Citation,
                 chunk.end,
                 chunk.first_line,
                 chunk.last_line,
+                chunk.place,
             )
         )
     return tuple(citations)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from .phrasing import NUMBERS
+from .quantities import GROUPS, Amount, amounts, other_unit
 
 _QUOTED = re.compile(r"\"([^\"\n]{2,200})\"|“([^”\n]{2,200})”|(?<!\w)'([^'\n]{2,80})'(?!\w)")
 _CODE = re.compile(r"`([^`\s]{2,80})`")
@@ -23,9 +24,8 @@ _NAME = re.compile(
     r")"
 )
 _ABBREVIATION = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]?")
-_GROUPS = r"[,_\u00a0\u202f ]"
 _NUMBER = re.compile(
-    rf"(?<![\w.])[-−]?(?:\d{{1,3}}(?:{_GROUPS}\d{{3}})+(?![\d.]*\d)"
+    rf"(?<![\w.])[-−]?(?:\d{{1,3}}(?:{GROUPS}\d{{3}})+(?![\d.]*\d)"
     r"|\d+(?:\.\d+)*(?:[eE][-+]?\d+)?)(?!_)"
 )
 _DIGITS = re.compile(r"\d+(?:\.\d+)*")
@@ -39,7 +39,7 @@ class Source:
     """
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        self.text = text
 
     def has_number(self, number: str) -> bool:
         """Whether it has that value: ``1000`` for ``1,000`` and ``1000.0``, "eight" for ``8``.
@@ -59,18 +59,27 @@ class Source:
 
     def _has(self, name: str) -> bool:
         pattern = r"[-_]".join(map(re.escape, re.split(r"[-_]", name)))
-        return re.search(rf"(?<!\w){pattern}(?!\w)", self._text, re.IGNORECASE) is not None
+        return re.search(rf"(?<!\w){pattern}(?!\w)", self.text, re.IGNORECASE) is not None
 
     @cached_property
     def _values(self) -> frozenset[str]:
-        found = {match[0] for match in _NUMBER.finditer(self._text)}
-        found |= {match[0] for match in _DIGITS.finditer(self._text)}
-        words = set(re.findall(r"[a-z]+", self._text.casefold())) & NUMBERS.keys()
+        found = {match[0] for match in _NUMBER.finditer(self.text)}
+        found |= {match[0] for match in _DIGITS.finditer(self.text)}
+        words = set(re.findall(r"[a-z]+", self.text.casefold())) & NUMBERS.keys()
         return frozenset(map(_value, found)) | {NUMBERS[word] for word in words}
+
+    def has_amount(self, amount: Amount) -> bool:
+        """Whether it has the same amount in any unit: ``1024`` for ``1k``, ``0.9`` for ``90 %``."""
+        return any(amount.equals(one) for one in self.amounts)
+
+    @cached_property
+    def amounts(self) -> list[Amount]:
+        """Its numbers with the units behind them."""
+        return amounts(self.text)
 
     @cached_property
     def _flat(self) -> str:
-        return _flat(self._text)
+        return _flat(self.text)
 
 
 class Exact:
@@ -92,10 +101,24 @@ class Exact:
         for match in reversed(spans):
             text = f"{text[: match.start()]}x{text[match.end() :]}"
         self.numbers = list(dict.fromkeys(match[0] for match in _NUMBER.finditer(text)))
+        self.amounts = amounts(text)
 
     def missing_numbers(self, sources: Sequence[Source]) -> list[str]:
-        """The numbers that none of the sources has."""
-        return [one for one in self.numbers if not any(s.has_number(one) for s in sources)]
+        """The numbers that none of the sources has, alone or as the same amount in another unit."""
+        written = {amount.number: amount for amount in self.amounts}
+        missing = []
+        for one in self.numbers:
+            amount = written.get(one)
+            is_there = amount is not None and any(source.has_amount(amount) for source in sources)
+            if not is_there and not any(source.has_number(one) for source in sources):
+                missing.append(one)
+        return missing
+
+    def other_units(self, sources: Sequence[Source]) -> list[tuple[str, str]]:
+        """Amounts whose number the sources have with another unit only, and what they have."""
+        known = [amount for source in sources for amount in source.amounts]
+        found = [(amount.text, other_unit(amount, known)) for amount in self.amounts]
+        return [(text, other) for text, other in found if other]
 
     def missing(self, sources: Sequence[Source]) -> list[str]:
         """All that none of the sources has."""
@@ -108,7 +131,7 @@ class Exact:
 
 def _value(number: str) -> str:
     """One spelling of each value."""
-    text = re.sub(_GROUPS, "", number).replace("−", "-")
+    text = re.sub(GROUPS, "", number).replace("−", "-")
     sign = "-" if text.startswith("-") else ""
     whole, dot, rest = text.removeprefix("-").partition(".")
     if rest.isdigit():  # 1.10.0 is a version

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from .code_units import code_cutter, code_units
-from .ranking import Candidate, Weights, choose, score_candidates
+from .ranking import Candidate, Weights, choose, rarity_among, score_candidates
 from .stitch import Passage
 from .units import Span, Unit, prose_units, split_lines
 from .words import split_terms
@@ -37,7 +37,7 @@ def extract_answer(
     question: str,
     passages: Sequence[Passage],
     *,
-    max_sentences: int = 3,
+    max_sentences: int = 5,
     terms: Callable[[str], list[str]] = split_terms,
     asked: Callable[[str], list[str]] | None = None,
     weights: Weights = _WEIGHTS,
@@ -53,18 +53,16 @@ def extract_answer(
         weights: parts of a unit's score.
     """
     wanted = list(dict.fromkeys((asked or terms)(question)))
-    candidates = [
-        candidate
-        for candidate in _candidates(passages, terms)
-        if not candidate.terms.isdisjoint(wanted)
-    ]
-    scores = score_candidates(question, wanted, candidates, weights)
-    return _render(passages, choose(candidates, scores, max_sentences, weights))
+    candidates = list(_candidates(passages, terms, frozenset(wanted)))
+    rarity = rarity_among(wanted, candidates)
+    scores = score_candidates(question, rarity, candidates, weights)
+    return _render(passages, choose(candidates, scores, rarity, max_sentences, weights))
 
 
 def _candidates(
-    passages: Sequence[Passage], terms: Callable[[str], list[str]]
+    passages: Sequence[Passage], terms: Callable[[str], list[str]], wanted: frozenset[str]
 ) -> Iterator[Candidate]:
+    """The units that hold a wanted term."""
     by_line: dict[str, frozenset[str]] = {}
 
     def cut(text: str) -> frozenset[str]:
@@ -79,8 +77,10 @@ def _candidates(
     for rank, passage in enumerate(passages, 1):
         for unit in _distinct_units(passage):
             text = _quote(passage.text, unit.spans)
+            if wanted.isdisjoint(own := cut(text)):
+                continue
             near, scope = cut(unit.near), cut(unit.scope)
-            yield Candidate(passage.number, rank, unit, text, cut(text), near, scope)
+            yield Candidate(passage.number, rank, unit, text, own, near, scope)
 
 
 def _distinct_units(passage: Passage) -> Iterator[Unit]:

@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from .words import content_words, exact_names
+
 _LITERAL = (
     r"-?\d[\w.]*|[rbf]?[\"'][^\"'\n]*[\"']|True\b|False\b|None\b|true\b|false\b|null\w*\b|\[|\{|\("
     r"|[A-Z][A-Z0-9_]{2,}\b|\w+\.\w+"
@@ -84,11 +86,39 @@ _INTENTS = (
 # Words of the question that say what is asked for, and so name nothing.
 _NOT_NAMES = frozenset(
     """
-    argument attribute class config constant default defaults field function initial initialized
-    method module option parameter property setting type value values variable
+    argument attribute clas class config configuration constant default environment field flag
+    function initial initialized keyword method module number option parameter property setting
+    size type value variable
     """.split()
 )
-_DEFAULT = re.compile(r"\bdefaults?\b|\binitial", re.IGNORECASE)
+# What a question for a value is about stands in the group; the first pattern that matches counts.
+_SUBJECT = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\b(?:defaults?|initial)\b(?:\s+[\w-]+){0,3}?\s+(?:of|for)\s+(.+)",
+        r"\bwhat\s+(?:do|does)\s+(.+?)\s+default\s+to\b",
+        r"([\w.`-]+)(?:\s+\w+)?\s+(?:default|set|equal|initiali[sz]ed?)s?\s+to\b",
+        r"\bto (?:what|which)(?: \w+)? (?:is|are|was|were|does|do)\s+(.+?)\s+(?:set|default)",
+        r"\bvalues? (?:of|for)\s+(.+)",
+        r"\b(?:default|initial)\s+(.+)",
+        r"\b(?:is|are|does|do)\s+(.+?)\s+(?:set|enabled|disabled|have|hold|be|point)?\b.*\bdefault",
+    )
+)
+# "The default port of Relay" is about port, unless what follows can only be a variable.
+_OF_OWNER = re.compile(
+    r"\b(?:defaults?|initial)\s+((?:[\w-]+(?:,\s*|\s+)){1,6}?)(?:of|for)\s+(.+)", re.IGNORECASE
+)
+_VARIABLE = re.compile(r"^(?:the\s+|an?\s+)?[`'\"]?(?:--[a-z]|\w*_|[A-Z]{3,}\b|[a-z]+[A-Z])")
+_PLACE = re.compile(
+    r"\b(?:in|inside|within|of|on|at|when|if|from|by|during|for|to|used|that|which|while|unless)\b"
+    r"|[?;]|\.\s|,\s*and (?:what|how|why|for)\b|'s\b",
+    re.IGNORECASE,
+)
+_VALUE_ASKED = re.compile(
+    r"\bdefaults?\b|\binitial\b|\bvalues? (?:of|for)\b|\bset to\b|\bto what is\b", re.IGNORECASE
+)
+_CONSTANT_ASKED = re.compile(r"\b[Ww]hat (?:is|are)\s+`?([A-Z_][A-Z0-9_]{2,})`?(?!\w)")
+_MOST_SUBJECT_WORDS = 4
 
 
 def intent_scorer(question: str, names: Sequence[str]) -> Callable[[str], tuple[float, bool]]:
@@ -98,12 +128,12 @@ def intent_scorer(question: str, names: Sequence[str]) -> Callable[[str], tuple[
         question: as asked.
         names: its words that a program could use as a name.
     Returns: a function from a unit's text to the summed weights of the intents that it meets, and
-        to whether it gives the value of a name in a question for a default.
+        to whether it gives the value that a question for a value asks for.
     """
     intents = [intent for intent in _INTENTS if intent.asked.search(question)]
     asked = re.compile("|".join(rf"(?<!\w){re.escape(n)}(?!\w)" for n in names) or r"(?!)", re.I)
-    subjects = [name for name in names if name.lower() not in _NOT_NAMES]
-    given = _given_value(subjects) if subjects and _DEFAULT.search(question) else None
+    subjects = value_subjects(question, names)
+    given = _given_value(subjects) if subjects else None
 
     def judge(text: str) -> tuple[float, bool]:
         # What the question says already is no answer to it.
@@ -114,12 +144,53 @@ def intent_scorer(question: str, names: Sequence[str]) -> Callable[[str], tuple[
     return judge
 
 
+def value_subjects(question: str, names: Sequence[str]) -> list[str]:
+    """The names whose value is asked for; none where a question asks for no value.
+
+    "The default of `size` in Pool" is about ``size``; of several candidates identifiers count.
+
+    Args:
+        question: as asked.
+        names: its words that a program could use as a name.
+    """
+    if constant := _CONSTANT_ASKED.search(question):
+        return [constant[1]]
+    if not _VALUE_ASKED.search(question):
+        return []
+    known = [name for name in names if name.lower().removesuffix("s") not in _NOT_NAMES]
+    if (match := _OF_OWNER.search(question)) and not _VARIABLE.search(match[2]):
+        words = [word for word in content_words(match[1]) if word in known]
+        if words:
+            return words[:_MOST_SUBJECT_WORDS]
+    for pattern in _SUBJECT:
+        if match := pattern.search(question):
+            phrase = _PLACE.split(match[1], maxsplit=1)[0]
+            identifiers = [name for name in exact_names(phrase) if name in names]
+            said = [word for word in content_words(phrase) if word in names]
+            words = [word for word in said if word in known] or said
+            if identifiers or words:
+                return identifiers or words[:_MOST_SUBJECT_WORDS]
+    return [name for name in exact_names(question) if name in names] or known
+
+
 def _given_value(names: Sequence[str]) -> re.Pattern[str]:
-    """Matches ``name = 3``, ``name: int = 3``, ``get("name", 3)`` and ``--name … default=3``."""
-    name = "(?i:" + "|".join(re.escape(n) for n in names) + ")"
+    """Matches ``name = 3``, ``name: int = 3``, ``get("name", 3)``, ``--name … default=3``, a row.
+
+    A name may be written with ``-`` for ``_``.
+    """
+    name = "(?i:" + "|".join(map(_spellings, names)) + ")"
+    before = r"(?<![\w.-])(?:-{1,2}|(?:\w+\.)+)?"
+    said = r"\b[Dd]efault(?:s? to|s?=|s? is|s?:|ed to)"
     return re.compile(
-        rf"(?<![\w.])(?:\w+\.)?{name}[\"'`]?\s*(?::[^=\n]{{1,60}}|\*\*)?\s*(?:=(?!=)|,|:)\s*"
-        rf"(?:{_LITERAL})"
-        rf"|(?<!\w){name}(?!\w)[^.]{{0,200}}?\b[Dd]efault(?:s to|=| is|:)",
-        re.DOTALL,
+        rf"{before}{name}[\"'`]?\s*(?::[^=\n]{{1,80}}|\*\*)?\s*(?:=(?!=)|,|:)\s*(?:{_LITERAL})"
+        rf"|(?<!\w){name}(?!\w)(?:(?!\.\s)[\s\S]){{0,250}}?{said}"
+        rf"|\b[Dd]efault [^.\n|]{{0,40}}(?<!\w){name}(?!\w)[`\"']? (?:is|are|to|of)\b"
+        rf"|\A\|[^\n]*[Dd]efault[^\n]*\n[^\n]*(?<!\w){name}(?!\w)"
+        rf"|(?<![\w.]){name} (?:is None(?! or)|or {_LITERAL}|if (?:\w+\.)*{name} is not None else)",
     )
+
+
+def _spellings(name: str) -> str:
+    parts = [re.escape(part) for part in re.split(r"[-_]+", name.strip("-_")) if part]
+    edge = "_*" if name.startswith("_") else ""
+    return edge + "[-_]".join(parts) if parts else re.escape(name)

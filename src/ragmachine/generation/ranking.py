@@ -28,20 +28,24 @@ class Weights:
         imports: factor for import statements.
         free_chars, scale_chars: a unit ``scale_chars`` longer than ``free_chars`` counts half.
         repeat: what repeating all of a chosen unit's terms costs.
+        news: share of the question's weight that a further passage must bring to be quoted.
         floor: share of the best quote's score, ranks left aside, below which nothing is quoted.
+        value_floor: the same where the best quote gives the value that is asked for.
     """
 
     near: float = 0.2
-    scope: float = 0.6
-    rank: float = 0.5
+    scope: float = 0.8
+    rank: float = 1.0
     name: float = 0.15
-    intent: float = 0.15
-    value: float = 0.5
+    intent: float = 0.2
+    value: float = 0.8
     imports: float = 0.6
     free_chars: float = 300
     scale_chars: float = 2500
     repeat: float = 0.4
-    floor: float = 0.4
+    news: float = 0.35
+    floor: float = 0.25
+    value_floor: float = 0.7
 
 
 _IMPORT = re.compile(r"\s*(?:import|from|#include|use|using|require|package)\b(?!.*\s=\s)")
@@ -70,25 +74,31 @@ class Candidate:
 
 
 class Score(NamedTuple):
-    """How well a candidate answers: with its passage's rank, and by its own words only."""
+    """How well a candidate answers.
+
+    Attributes:
+        total: with its passage's rank.
+        own: by its own words only.
+        is_value: whether it gives the value that is asked for.
+    """
 
     total: float
     own: float
+    is_value: bool
 
 
 def score_candidates(
-    question: str, asked: Sequence[str], candidates: Sequence[Candidate], weights: Weights
+    question: str, rarity: Mapping[str, float], candidates: Sequence[Candidate], weights: Weights
 ) -> list[Score]:
-    """Scores in the order of `candidates`; a term weighs by its rarity among them.
+    """Scores in the order of `candidates`.
 
     Args:
         question: as asked.
-        asked: its distinct terms.
+        rarity: its distinct terms, and what each weighs.
         candidates: of all passages.
         weights: parts of the score.
     """
-    idf = _rarity(asked, candidates)
-    total = sum(idf.values()) or 1.0
+    total = sum(rarity.values()) or 1.0
     names = exact_names(question)
     folded = [name.lower() for name in names]
     judge = intent_scorer(question, list(dict.fromkeys([*names, *content_words(question)])))
@@ -96,8 +106,8 @@ def score_candidates(
     for candidate in candidates:
         near = candidate.near - candidate.terms
         scope = candidate.scope - candidate.terms - near
-        score = _sum(idf, candidate.terms)
-        score += weights.near * _sum(idf, near) + weights.scope * _sum(idf, scope)
+        score = _sum(rarity, candidate.terms)
+        score += weights.near * _sum(rarity, near) + weights.scope * _sum(rarity, scope)
         score /= total
         if folded:
             text = candidate.text.lower()
@@ -107,11 +117,11 @@ def score_candidates(
         factor = weights.imports if _IMPORT.match(candidate.text) else 1.0
         factor /= 1 + max(0.0, len(candidate.text) - weights.free_chars) / weights.scale_chars
         total_score = score + weights.rank / math.sqrt(candidate.rank)
-        scores.append(Score(total_score * factor, score * factor))
+        scores.append(Score(total_score * factor, score * factor, is_value))
     return scores
 
 
-def _rarity(asked: Sequence[str], candidates: Sequence[Candidate]) -> dict[str, float]:
+def rarity_among(asked: Sequence[str], candidates: Sequence[Candidate]) -> dict[str, float]:
     """Inverse frequency of the asked terms that any candidate holds."""
     wanted = frozenset(asked)
     frequency = Counter(term for c in candidates for term in wanted & c.terms)
@@ -121,30 +131,65 @@ def _rarity(asked: Sequence[str], candidates: Sequence[Candidate]) -> dict[str, 
     }
 
 
-def _sum(idf: Mapping[str, float], terms: frozenset[str]) -> float:
-    return sum(weight for term, weight in idf.items() if term in terms)
+def _sum(rarity: Mapping[str, float], terms: frozenset[str]) -> float:
+    return sum(weight for term, weight in rarity.items() if term in terms)
 
 
 def choose(
-    candidates: Sequence[Candidate], scores: Sequence[Score], limit: int, weights: Weights
+    candidates: Sequence[Candidate],
+    scores: Sequence[Score],
+    rarity: Mapping[str, float],
+    limit: int,
+    weights: Weights,
 ) -> list[Candidate]:
-    """Up to `limit` candidates, best first, by maximal marginal relevance.
+    """Up to `limit` candidates, best first, by maximal marginal relevance, mostly of one passage.
 
+    Another passage is quoted only for what no passage before it holds of the question.
+
+    Args:
+        candidates: of all passages.
+        scores: theirs, in the same order.
+        rarity: what each term of the question weighs.
+        limit: most candidates.
+        weights: parts of the score.
     Source: Carbonell & Goldstein, SIGIR 1998.
     """
+    held = _held_by_passage(candidates)
+    total = sum(rarity.values()) or 1.0
     chosen: list[int] = []
+    known: frozenset[str] = frozenset()
+    numbers: set[int] = set()
     repeats = dict.fromkeys(range(len(candidates)), 0.0)
+
+    def is_new(candidate: Candidate) -> bool:
+        return _sum(rarity, candidate.terms - known) >= weights.news * total
+
     while repeats and len(chosen) < limit:
         pick = max(repeats, key=lambda i: (scores[i].total - weights.repeat * repeats[i], -i))
-        chosen.append(pick)
         picked = candidates[pick]
-        floor = weights.floor * scores[chosen[0]].own
+        if picked.number not in numbers and numbers and not is_new(picked):
+            del repeats[pick]
+            continue
+        chosen.append(pick)
+        numbers.add(picked.number)
+        known |= held[picked.number]
+        best = scores[chosen[0]]
+        floor = (weights.value_floor if best.is_value else weights.floor) * best.own
         for i in list(repeats):
             if scores[i].own < floor or _shares_text(candidates[i], picked):
                 del repeats[i]
             else:
                 repeats[i] = max(repeats[i], _similarity(candidates[i], picked))
     return [candidates[i] for i in chosen]
+
+
+def _held_by_passage(candidates: Sequence[Candidate]) -> dict[int, frozenset[str]]:
+    """The terms of each passage, its headings and labels included."""
+    held: dict[int, set[str]] = {}
+    for candidate in candidates:
+        terms = held.setdefault(candidate.number, set())
+        terms.update(candidate.terms, candidate.near, candidate.scope)
+    return {number: frozenset(terms) for number, terms in held.items()}
 
 
 def _similarity(first: Candidate, second: Candidate) -> float:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ragmachine.models import Chunk, Hit
+from ragmachine.places import joined_place
 
 _SHORTEST_CUT_CHARS = 80  # less than a line or two tells nothing and costs a header
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -143,6 +144,7 @@ def _union(kept: Chunk, other: Chunk) -> Chunk | None:
         first_line=first.first_line,
         last_line=max(first.last_line, second.last_line),
         text=first.text + second.text[shared:],
+        place=joined_place(first.place, second.place),
     )
 
 
@@ -183,7 +185,7 @@ def _render(block: Passage) -> str:
     another.
     """
     chunk = block.hit.chunk
-    lines = (
+    lines = chunk.place or (
         f"line {chunk.first_line}"
         if chunk.first_line == chunk.last_line
         else f"lines {chunk.first_line}-{chunk.last_line}"

@@ -1,21 +1,23 @@
 """Checks each sentence of an answer against the passages that it cites.
 
 The check is lexical. A sentence is supported where its names and quotations stand in its passages,
-enough of its words, the rarer the more, stand close together there, and its numbers stand near
-them. A negation turned round is not noticed, nor a number that belongs to something else nearby.
+enough of its words, the rarer the more, stand close together there, its numbers stand near them
+with their units, and nothing there says the opposite (see `contradictions`). What stands there
+letter by letter is always supported.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
-from ragmachine.models import Citation, Support
+from ragmachine.models import Support
 
 from .citations import last_number, numbers_in, without_citations
-from .exact import Exact, Source
+from .contradictions import contradiction, misplaced
+from .exact import Exact
+from .pages import Page, Window, best_window, weight
 from .refusals import says_nothing
 from .sentences import Sentence, split_sentences
 from .stitch import Passage
@@ -24,14 +26,6 @@ from .words import split_terms
 # Of reference answers 87 in 100 pass against their passages, of other questions' answers 1 in 100:
 # benchmarks/refusal.py.
 LEAST_SUPPORT = 0.5
-_WINDOW_LINES = 8
-# A further line must bring this share of the sentence, or the window ends before it.
-_LINE_COST = 0.02
-# Numbers must stand in the window or so near to it: that finds a fifth more of the wrong numbers
-# that stand elsewhere in the passage, at the price of 1 true answer in 100.
-_NEAR_LINES = 5
-# What a line is given for saying what the header of its passage says already.
-_REPEAT_SHARE = 0.1
 _MOST_NAMED = 5
 _NOD = re.compile(r"\W*(?:yes|no|true|false|correct|exactly|indeed|right|sure)\W*", re.IGNORECASE)
 
@@ -43,16 +37,7 @@ class _Piece:
     sentence: Sentence
     cited: tuple[int, ...]
     body: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Window:
-    """Lines of a passage and what they hold of a sentence, header of the passage included."""
-
-    page: _Page
-    first: int
-    last: int
-    held: frozenset[str]
+    is_quoted: bool = False
 
 
 class Verifier:
@@ -89,7 +74,7 @@ class Verifier:
             is_quoted: whether it consists of quotations, each ending with its one citation; other
                 numbers in brackets are then the source's own.
         """
-        pages = {passage.number: _Page(passage, self._terms) for passage in passages}
+        pages = {passage.number: Page(passage, self._terms) for passage in passages}
         read = _read_quotations if is_quoted else _read_claims
         pieces = read(split_sentences(text), pages)
         claims = [self._is_claim(piece) for piece in pieces]
@@ -106,25 +91,47 @@ class Verifier:
         is_aside = is_aside or _NOD.fullmatch(piece.body) is not None
         return not is_aside and bool(self._terms(piece.body))
 
-    def _check(self, piece: _Piece, pages: Mapping[int, _Page], least: float) -> Support:
+    def _check(self, piece: _Piece, pages: Mapping[int, Page], least: float) -> Support:
         sentence, cited, body = piece.sentence, piece.cited, piece.body
         read = [pages[number] for number in cited] or list(pages.values())
         terms = list(dict.fromkeys(self._terms(body)))
         mass = dict(zip(terms, self._weigh(terms) if terms else (), strict=True))
-        windows = [window for page in read if (window := _best_window(mass, page))]
-        windows.sort(key=lambda window: -_weight(mass, window.held))
+        windows = [window for page in read if (window := best_window(mass, page))]
+        windows.sort(key=lambda window: -weight(mass, window.held))
         if not cited:  # what cites several may have taken a part from each
             windows = windows[:1]
         held = frozenset[str]().union(*(window.held for window in windows))
-        score = _weight(mass, held) / (sum(mass.values()) or 1.0)
+        score = weight(mass, held) / (sum(mass.values()) or 1.0)
         where = " and ".join(f"[{number}]" for number in cited) or "any passage"
-        reason = _missing(Exact(body), read, windows, where)
+        texts = body.splitlines() if piece.is_quoted else [body]
+        is_there = any(all(map(page.has_text, texts)) for page in read)
+        reason = "" if is_there else self._missing(body, read, windows, where)
         if not reason and score < least:
             reason = f"too few of its words stand together in {where}"
         span = windows[0].page.span(windows[0].first, windows[0].last) if windows else None
         return Support(
             sentence.start, sentence.end, sentence.text, not reason, score, reason, cited, span
         )
+
+    def _missing(
+        self, body: str, read: Sequence[Page], windows: Sequence[Window], where: str
+    ) -> str:
+        """What a sentence has and its passages do not, or not near its words; "" for nothing."""
+        exact = Exact(body)
+        if missing := exact.missing([page.source for page in read]):
+            return f"not found in {where}: {', '.join(missing[:_MOST_NAMED])}"
+        near = [window.page.near(window) for window in windows]
+        if far := exact.missing_numbers(near):
+            return f"not near the rest of it in {where}: {', '.join(far[:_MOST_NAMED])}"
+        for amount, other in exact.other_units(near):
+            return f"{where} has {other}, not {amount}"
+        for source in near:
+            number, owner = misplaced(exact.names, exact.numbers, source.text)
+            if number:
+                return f"{number} belongs to {owner} in {where}"
+        if word := contradiction(body, [source.text for source in near], self._terms):
+            return f"{where} says the opposite of: {word}"
+        return ""
 
 
 def without_unsupported(text: str, supports: Sequence[Support]) -> tuple[str, tuple[Support, ...]]:
@@ -174,7 +181,7 @@ def _read_claims(sentences: Sequence[Sentence], known: Container[int]) -> list[_
     ]
 
 
-def _read_quotations(sentences: Sequence[Sentence], pages: Mapping[int, _Page]) -> list[_Piece]:
+def _read_quotations(sentences: Sequence[Sentence], pages: Mapping[int, Page]) -> list[_Piece]:
     """Sentences of quotations, with the one passage that is named where the quotation ends.
 
     A line such as ``x = [1]`` of the source itself only seems to name one.
@@ -187,101 +194,5 @@ def _read_quotations(sentences: Sequence[Sentence], pages: Mapping[int, _Page]) 
             cited = (number,)
         else:
             body = sentence.body
-        found.append(_Piece(sentence, cited, body))
+        found.append(_Piece(sentence, cited, body, is_quoted=True))
     return found[::-1]
-
-
-class _Page:
-    """A passage prepared for looking things up."""
-
-    def __init__(self, passage: Passage, terms: Callable[[str], list[str]]) -> None:
-        self._passage = passage
-        self._terms = terms
-        chunk = passage.hit.chunk
-        # its author was shown these too
-        self._header = f"{chunk.file_path}\n{chunk.label}"
-        self._place = f"{self._header}\nlines {chunk.first_line} - {chunk.last_line}"
-        self.source = Source(f"{self._place}\n{passage.text}")
-
-    @cached_property
-    def header(self) -> frozenset[str]:
-        """Terms of path and label."""
-        return frozenset(self._terms(self._header))
-
-    @cached_property
-    def lines(self) -> list[tuple[int, int, frozenset[str]]]:
-        """Start, end and terms of each line; offsets into the passage."""
-        found, start = [], 0
-        for line in self._passage.text.split("\n"):
-            found.append((start, start + len(line.rstrip("\r")), frozenset(self._terms(line))))
-            start += len(line) + 1
-        return found
-
-    def quotes(self, text: str) -> bool:
-        """Whether the last line of a text stands in the passage."""
-        return text.strip().rpartition("\n")[2].strip() in self._passage.text
-
-    def near(self, window: _Window) -> Source:
-        """A window with some lines around it, and what is said about the passage's place."""
-        first = max(window.first - _NEAR_LINES, 0)
-        last = min(window.last + _NEAR_LINES, len(self.lines) - 1)
-        start, end = self.lines[first][0], self.lines[last][1]
-        return Source(f"{self._place}\n{self._passage.text[start:end]}")
-
-    def span(self, first: int, last: int) -> Citation:
-        """The lines from one to another, counted from 0 in the passage, as a place in the file."""
-        chunk = self._passage.hit.chunk
-        return Citation(
-            self._passage.number,
-            chunk.file_path,
-            chunk.start + self.lines[first][0],
-            chunk.start + self.lines[last][1],
-            chunk.first_line + first,
-            chunk.first_line + last,
-        )
-
-
-def _missing(exact: Exact, read: Sequence[_Page], windows: Sequence[_Window], where: str) -> str:
-    """What a sentence has and its passages do not, or not where its words stand; "" for nothing."""
-    missing = exact.missing([page.source for page in read])
-    if missing:
-        return f"not found in {where}: {', '.join(missing[:_MOST_NAMED])}"
-    far = exact.missing_numbers([window.page.near(window) for window in windows])
-    return f"not near the rest of it in {where}: {', '.join(far[:_MOST_NAMED])}" if far else ""
-
-
-def _weight(mass: Mapping[str, float], terms: Collection[str]) -> float:
-    return sum(mass[term] for term in terms)
-
-
-def _best_window(mass: Mapping[str, float], page: _Page) -> _Window | None:
-    """The lines that hold most of a sentence, and no line more than that takes; ties go upwards.
-
-    What the header says counts for every line of the passage; a line that says it too is better.
-    """
-    total = sum(mass.values())
-    known = page.header & mass.keys()
-    found = _Window(page, 0, 0, known) if known else None
-    best = _weight(mass, known) / total if known else 0.0
-    for first, last, own in _windows(page.lines, mass.keys()):
-        held = own | known
-        value = (_weight(mass, held) + _REPEAT_SHARE * _weight(mass, own & known)) / total
-        value -= _LINE_COST * (last - first)
-        if value > best + 1e-9:
-            best, found = value, _Window(page, first, last, held)
-    return found
-
-
-def _windows(
-    lines: Sequence[tuple[int, int, frozenset[str]]], wanted: Set[str]
-) -> Iterator[tuple[int, int, frozenset[str]]]:
-    """Windows that begin and end with a line that brings a wanted term: first, last, terms."""
-    holding = [(row, own) for row, (_, _, terms) in enumerate(lines) if (own := terms & wanted)]
-    for place, (first, held) in enumerate(holding):
-        yield first, first, held
-        for last, own in holding[place + 1 :]:
-            if last - first >= _WINDOW_LINES:
-                break
-            if not own <= held:
-                held = held | own
-                yield first, last, held

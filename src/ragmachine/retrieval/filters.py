@@ -83,7 +83,7 @@ def chunk_mask(
     file_types: Sequence[str],
     labels: Sequence[str],
     file_of_chunk: npt.NDArray[np.int32],
-    source: str,
+    sources: Sequence[str],
 ) -> npt.NDArray[np.bool_]:
     """Which chunks meet a filter: for each key, any of its patterns; no negated pattern.
 
@@ -93,7 +93,7 @@ def chunk_mask(
         file_types: (files,) short types.
         labels: (chunks,) symbols or sections.
         file_of_chunk: (chunks,) position in `files`.
-        source: name of the corpus root, for ``source:``.
+        sources: (files,) tag of the folder that was indexed, or its name, for ``source:``.
     """
     mask = np.ones(len(labels), dtype=bool)
     by_key: dict[tuple[str, bool], list[str]] = {}
@@ -103,7 +103,7 @@ def chunk_mask(
         if key in ("symbol", "section"):
             met = np.array([_label_meets(label, patterns) for label in labels], dtype=bool)
         else:
-            values = {"path": files, "source": [source] * len(files)}.get(key, file_types)
+            values = {"path": files, "source": sources}.get(key, file_types)
             tests = [
                 path_pattern(p)
                 if key == "path"

@@ -1,28 +1,43 @@
 """Does the corpus give grounds for an answer? What the best hits hold, and names nobody wrote.
 
-A lexical judgement: it sees that a question is about something else, or names what does not
-exist here. It cannot see that a fact is missing where all of its words are there, and a question
-in quite other words than the corpus looks to it like one about something else.
+A lexical judgement: it sees that a question is about something else, names what does not exist
+here, or turns on a word that the passage about the rest of it lacks. A question in quite other
+words than the corpus looks to it like one about something else.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragmachine.models import Grounds, Hit
-from ragmachine.retrieval.assess import LOOKED_AT, coverage, inverse_frequencies
+from ragmachine.retrieval.assess import LOOKED_AT, inverse_frequencies
 
 if TYPE_CHECKING:
     from ragmachine.index.reader import Index
+    from ragmachine.retrieval.query import QueryAnalysis
     from ragmachine.retrieval.reading import QuestionReader
 
 # What is left where a name is missing. An identifier is what a question is about, and alone brings
 # it below the default threshold of refusal; a capitalised word may be mentioned in passing.
 IDENTIFIER_FACTOR = 0.14
 CAPITALISED_FACTOR = 0.35
+# Log odds that the corpus answers a question, fitted by benchmarks/refusal.py on the half of the
+# questions that tunes. The heaviest word that the best few lines lack says most: "how deep may it
+# be *submerged*?" is not answered by lines on everything else, while a question in the asker's own
+# words misses many words, each of which weighs little.
+_ODDS = 0.48
+_COVERAGE_ODDS = 2.26
+_HEAVIEST_ODDS = -7.14
+_WINDOW_LINES = 8
+_DEGREE = re.compile(
+    r"\bhow (big|deep|far|fast|hard|heavy|high|large|late|long|low|many|much|often|old|quickly|slow"
+    r"|small|soon|strong|strongly|tall|wide)\b",
+    re.IGNORECASE,
+)
 _LOOK_BACK_CHARS = 60
 _WORD = re.compile(r"[^\s,;:?!()\[\]{}\"“”`'‘’…/=]+")
 _SHAPE = re.compile(r"^--\w|_|[a-z0-9][A-Z]|[A-Za-z]-?\d|\w\.\w")
@@ -66,18 +81,12 @@ def grounds_of(
         index: tells which words are rare, and which nobody wrote.
         is_by_meaning: whether vectors found them as well. That they hold few of the question's
             words then says nothing; a missing name still does.
-    Returns: coverage as in `assess.coverage`, lowered where a name is missing.
+    Returns: how likely the hits answer it, lowered where a name is missing.
     """
     analysis = reader.analyze(query)
-    mass = {
-        term: analysis.terms.get(term, 1.0) * rarity
-        for term, rarity in zip(
-            analysis.evidence, inverse_frequencies(index, analysis.evidence), strict=True
-        )
-    }
+    mass = mass_of_terms(analysis, index)
+    evidence = evidence_of(mass, hits, index.tokenizer.terms)
     texts = [f"{hit.chunk.file_path}\n{hit.chunk.label}\n{hit.chunk.text}" for hit in hits]
-    held = [mass.keys() & set(index.tokenizer.terms(text)) for text in texts[:LOOKED_AT]]
-    covered = coverage(mass, held)
 
     def is_known(raw: str) -> bool:
         terms = index.tokenizer.expand(raw)
@@ -85,8 +94,76 @@ def grounds_of(
 
     missing = missing_names(query, texts, index.tokenizer.raw_words, is_known)
     factors = [IDENTIFIER_FACTOR if name.is_identifier else CAPITALISED_FACTOR for name in missing]
-    strength = (1.0 if is_by_meaning else covered) * min(factors, default=1.0)
-    return Grounds(strength, covered, tuple(name.text for name in missing))
+    strength = 1.0 if is_by_meaning else evidence.strength
+    strength *= min(factors, default=1.0)
+    return Grounds(strength, evidence.coverage, tuple(name.text for name in missing))
+
+
+def mass_of_terms(analysis: QueryAnalysis, index: Index) -> dict[str, float]:
+    """The terms that stand for a question's words: weight times inverse document frequency.
+
+    The word of degree in "how long" only asks, and no answer has to hold it.
+    """
+    asking = " ".join(_DEGREE.findall(analysis.text))
+    only_asking = frozenset(index.tokenizer.terms(asking)) if asking else frozenset()
+    wanted = [term for term in analysis.evidence if term not in only_asking]
+    rarities = inverse_frequencies(index, wanted)
+    return {
+        term: analysis.terms.get(term, 1.0) * rarity
+        for term, rarity in zip(wanted, rarities, strict=True)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the best hits hold of a question's words.
+
+    Attributes:
+        coverage: as in `assess.coverage`.
+        heaviest: the heaviest word that the best few lines lack, as a share of all words, 0 to 1.
+    """
+
+    coverage: float
+    heaviest: float
+
+    @property
+    def strength(self) -> float:
+        """How likely these lines answer the question, 0 to 1; 1 where nothing is missing."""
+        if self.heaviest <= 0:
+            return 1.0
+        odds = _ODDS + _COVERAGE_ODDS * self.coverage + _HEAVIEST_ODDS * self.heaviest
+        return 1 / (1 + math.exp(-odds))
+
+
+def evidence_of(
+    mass: Mapping[str, float], hits: Sequence[Hit], terms_of: Callable[[str], list[str]]
+) -> Evidence:
+    """Look a question's words up in its best hits.
+
+    Args:
+        mass: as `mass_of_terms` gives it.
+        hits: best first; the first `LOOKED_AT` count.
+        terms_of: cuts a text into terms.
+    """
+    total = sum(mass.values())
+    if total <= 0:
+        return Evidence(1.0, 0.0)
+    whole, near = [set[str]()], [set[str]()]
+    for hit in hits[:LOOKED_AT]:
+        chunk = hit.chunk
+        header = mass.keys() & terms_of(f"{chunk.file_path}\n{chunk.label}")
+        lines = [mass.keys() & terms_of(line) for line in chunk.text.splitlines()]
+        whole.append(header.union(*lines))
+        near.extend(header.union(*lines[at : at + _WINDOW_LINES]) for at in range(len(lines)))
+
+    def weight(terms: Set[str]) -> float:
+        # in the order of the question: a set's own would round otherwise in every process
+        return sum(one for term, one in mass.items() if term in terms)
+
+    matched = max(map(weight, whole))
+    best = max(near, key=weight)
+    heaviest = max((one for term, one in mass.items() if term not in best), default=0.0)
+    return Evidence(matched / total, heaviest / total)
 
 
 def missing_names(

@@ -138,7 +138,12 @@ class RerankStage:
         budget_ms: most time for judging; loading a model comes on top, once.
         weight: see `merged_order`.
         clock: seconds, as `time.monotonic` counts them.
+
+    Attributes:
+        timed_as: what its time is called in `SearchResult.stage_ms`.
     """
+
+    timed_as = STAGE
 
     def __init__(
         self,

@@ -70,25 +70,29 @@ class Searcher:
         """
         started = time.perf_counter()
         question = self.reader.read(query, k, self._mask(filter_text))
+        stage_ms = {"plan": (time.perf_counter() - started) * 1000}
         has_terms = bool(question.analysis.terms or (self._reads_text and query.strip()))
         key = self._key(question, filter_text)
         cached = self.cache.get(key) if has_terms and not is_explained else None
         scored = cached or []
         if cached is None and has_terms:
-            scored = self._ranked(question)
+            scored = self._ranked(question, stage_ms)
             if not question.notices:
                 self.cache.put(key, scored)
         hits = self._hits(scored, question)
         told = notice_of(question, len(hits), self.index.chunk_count)
+        search_time_ms = (time.perf_counter() - started) * 1000
+        stage_ms["search"] = search_time_ms - sum(stage_ms.values())
         return SearchResult(
             query=query,
             strategy=self._strategy,
             hits=hits,
             total_chunks=self.index.chunk_count,
-            search_time_ms=(time.perf_counter() - started) * 1000,
+            search_time_ms=search_time_ms,
             notice="; ".join(filter(None, [self._notice, *question.notices, told])),
             is_cached=cached is not None,
             plan=plan_of(question, filter_text) if is_explained else {},
+            stage_ms=stage_ms,
         )
 
     def _key(self, question: Question, filter_text: str) -> str:
@@ -98,10 +102,13 @@ class Searcher:
             question.analysis.text if self._reads_text else "",
         )  # fmt: skip
 
-    def _ranked(self, question: Question) -> list[Scored]:
+    def _ranked(self, question: Question, stage_ms: dict[str, float]) -> list[Scored]:
         ranked = self.retriever.search(question, question.pool)
         for stage in self._stages:
+            started = time.perf_counter()
             ranked = stage.apply(question, ranked)
+            if timed_as := getattr(stage, "timed_as", ""):
+                stage_ms[timed_as] = (time.perf_counter() - started) * 1000
         return ranked
 
     def _mask(self, filter_text: str) -> Mask | None:
@@ -117,7 +124,7 @@ class Searcher:
                 file_types=index.file_types,
                 labels=index.labels,
                 file_of_chunk=index.file_of_chunk,
-                source=index.root.rpartition("/")[2],
+                sources=index.sources,
             )
         return self._masks[text]
 
