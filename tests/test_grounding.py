@@ -29,6 +29,10 @@ class Chat:
         self.asked += 1
         return Reply(REPLY, False, self.name)
 
+    def count_tokens(self, text: str) -> int:
+        """Four characters a token."""
+        return len(text) // 4
+
 
 Ask = Callable[..., RagPipeline]
 
@@ -83,10 +87,10 @@ def test_an_answer_given_again_is_checked_again(answering: Ask, chat: Chat) -> N
 
 
 @pytest.mark.parametrize("strict", [False, True], ids=["marked", "strict"])
-def test_a_dataset_gets_the_text_and_nothing_else(
+def test_a_dataset_gets_the_text_and_what_it_rests_on(
     answering: Ask, project: Workspace, strict: bool
 ) -> None:
-    """Other programs know an answer's fields; a strict run leaves sentences out of the text."""
+    """A strict run leaves sentences out of the text, and so out of the verdicts."""
     dataset = project.root / "asked.json"
     questions = [
         {"question_id": "a", "question": "How long does the pump rest?"},
@@ -99,8 +103,13 @@ def test_a_dataset_gets_the_text_and_nothing_else(
     path = pipeline.answer_dataset(results, project.root / "answers", on_notice=notices.append)
     found = json.loads(results.read_text())["search_results"]
     first, second = json.loads(path.read_text())["search_results"]
-    assert first == found[0] | {"answer": REPLY[:35] if strict else REPLY}
-    assert second.keys() == found[1].keys() | {"answer"}
+    added = {"answer", "answer_mode", "refused", "citations", "sentences"}
+    assert first.keys() == second.keys() == found[0].keys() | added
+    assert {name: first[name] for name in found[0]} == found[0]
+    assert first["answer"] == (REPLY[:35] if strict else REPLY)
+    verdicts = [sentence["supported"] for sentence in first["sentences"]]
+    assert verdicts == ([True] if strict else [True, False])
+    assert [second["refused"], second["citations"]] == [True, []]
     assert second["answer"].startswith("I don't know: ")
 
 

@@ -8,6 +8,7 @@ per option.
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -36,6 +37,7 @@ class Option:
         aliases: further names.
         is_positional: may also be given without its name, in the order of the table.
         is_required: the command cannot run without it.
+        is_repeatable: may be given several times; its value is a list then.
         low, high: inclusive bounds of a number; above `high` is clamped when `is_clamped`.
     """
 
@@ -50,6 +52,7 @@ class Option:
     high: float | None = None
     is_clamped: bool = False
     choices: tuple[str, ...] = ()
+    is_repeatable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +177,11 @@ class _Words:
 
     def _place(self) -> None:
         """Give the words without a name to the positional options in order."""
-        free = [option for option in self.positional if option.name not in self.values]
+        free = [
+            option
+            for option in self.positional
+            if option.name not in self.values or option.is_repeatable
+        ]
         if self.positional and self.positional[0].name == "query":
             remedy = "put a question of several words in quotes"
         else:
@@ -183,16 +190,35 @@ class _Words:
             if not free:
                 message = f"{self.command.name} does not know what to do with {shown(word)}"
                 raise UsageError(message, remedy=remedy)
-            option = free.pop(0)
+            option = self._take(free, word)
             try:
                 self._set(option, word, option.name)
             except UsageError as error:
                 raise UsageError(error.message, remedy=error.remedy or remedy) from None
 
+    @staticmethod
+    def _take(free: list[Option], word: str) -> Option:
+        """The option that a word without a name is for; it goes, unless it may be repeated.
+
+        `index docs src`: a folder that is there is no number, and what is neither y nor n is one
+        more folder.
+        """
+        if free[0].kind == "int" and len(free) > 1 and free[1].is_repeatable:
+            if os.path.exists(word) and not _NUMBER.fullmatch(word):
+                free.pop(0)
+        elif free[0].is_repeatable and len(free) > 1 and word.lower() in _YES | _NO:
+            free.pop(0)
+        return free[0] if free[0].is_repeatable else free.pop(0)
+
     def _set(self, option: Option, text: str, word: str) -> None:
-        if option.name in self.values:
+        is_given = option.name in self.values
+        if is_given and not option.is_repeatable:
             raise UsageError(f"{option.name} is given twice")
-        self.values[option.name] = convert(option, text, word.partition("=")[0])
+        value = convert(option, text, word.partition("=")[0])
+        if is_given:
+            before = self.values[option.name]
+            value = [*(before if isinstance(before, list) else [before]), value]
+        self.values[option.name] = value
 
 
 def _bare(word: str) -> str:

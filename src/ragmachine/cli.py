@@ -84,7 +84,8 @@ def _settings(parsed: Parsed) -> Settings:
     """Where things lie; begins to hash the index, so that imports and hashing overlap."""
     from ragmachine.settings import load_settings
 
-    settings = load_settings({"index_dir": parsed.values.get("index_dir")})
+    where = {name: parsed.values.get(name) for name in ("index_dir", "collection")}
+    settings = load_settings(where)
     if parsed.command.name in _READS_INDEX:
         from ragmachine.index.store import IndexStore
 

@@ -33,6 +33,7 @@ _RESULTS = Option(
 _BONUS = Option("bonus", "yes_no", "y: use dense vectors as well, where they were built")
 _JSON = Option("json", "flag", "print one JSON document")
 _INDEX_DIR = _setting("index_dir", "path")
+_COLLECTION = _setting("collection")
 DEFAULT_FOLDERS = (
     "data/output/search_results", "data/output/search_results_and_answer", "data/output/ablation",
 )  # fmt: skip
@@ -68,20 +69,40 @@ _MODEL = (
     *_ASKED, _setting("max_new_tokens", "int"), _setting("context_chars", "int"),
     _setting("strict", "flag"), _setting("refuse_below", "float"),
 )  # fmt: skip
-_COMMON = (_INDEX_DIR, Option("quiet", "flag", "no progress and no notices"))
+_SERVED = (
+    _setting("no_token", "flag"), _setting("allowed_hosts"), _setting("cors_origins"),
+    _setting("ingest_roots"), _setting("upload_dir", "path"), _setting("max_body_bytes", "int"),
+    _setting("max_upload_bytes", "int"), _setting("request_timeout_s", "float"),
+    _setting("answer_timeout_s", "float"), _setting("rate_limit", "int"),
+    _setting("answers_at_once", "int"), _setting("answers_waiting", "int"),
+)  # fmt: skip
+_COMMON = (_INDEX_DIR, _COLLECTION, Option("quiet", "flag", "no progress and no notices"))
+
+_SELECTION = (
+    _setting("include"), _setting("exclude"), _setting("hidden", "flag"),
+    _setting("max_file_bytes", "int"),
+)  # fmt: skip
+_YES = Option("yes", "flag", "do not ask")
+_ANSWERS = Option(
+    "answers_path", "path", "a file that answer_dataset wrote",
+    aliases=("student_answer_path", "student_search_results_path", "student_results_path"),
+    is_positional=True, is_required=True,
+)  # fmt: skip
 
 COMMANDS = (
     Command(
         "index", "build the index of a folder, or bring it up to date",
         (
             _setting("max_chunk_size", "int", is_positional=True),
-            Option("target_dir", "path", f"folder to index ({DEFAULT_CORPUS})",
-                   aliases=("repo_path",), is_positional=True),
+            Option("target_dir", "path", f"folder to index ({DEFAULT_CORPUS}); may be repeated",
+                   aliases=("repo_path",), is_positional=True, is_repeatable=True),
             Option("bonus", "yes_no", "y: build dense vectors as well", is_positional=True),
+            Option("source_tag", "text", "what filters call the folder by `source:`; one for all,"
+                   " or one each by commas", default=""),
+            *_SELECTION,
             _setting("overlap", "int"), _setting("chunker"), _setting("context", "flag"),
             _setting("table_rows", "flag"),
             _setting("bm25"), _setting("k1", "float"), _setting("b", "float"),
-            _setting("max_file_bytes", "int"),
             _setting("workers", "int"), *_ENCODER, *_NEAR,
             Option("enrich", "flag", "have the first model of --llm describe each chunk"),
             *_ASKED,
@@ -123,9 +144,20 @@ COMMANDS = (
         "answer", "answer one question from the passages found, with their lines",
         (
             _QUERY, _K, _BONUS, _FILTER, *_STAGES, _setting("answer_cache", "flag"), _NO_CACHE,
+            Option("no_retrieval", "flag", "ask the model alone, without any passage"),
+            Option("show_context", "flag", "show the passages as whoever answered saw them"),
+            Option("timings", "flag", "show where the time went, and the tokens"),
             _JSON, *_MODEL, *_COMMON,
         ),
         example='answer "what does the scheduler do when memory runs out?"',
+    ),
+    Command(
+        "chat", "a conversation: follow-up questions, and /sources, /open and more (see /help)",
+        (
+            _K, _BONUS, _FILTER, *_STAGES, _setting("rewrite"), _setting("chat_history", "flag"),
+            _setting("answer_cache", "flag"), _NO_CACHE, *_MODEL, *_COMMON,
+        ),
+        example="chat --llm extractive",
     ),
     Command(
         "answer_dataset", "add an answer to every entry of a results file",
@@ -133,9 +165,31 @@ COMMANDS = (
             _RESULTS,
             Option("save_directory", "path", "folder of the answers file",
                    default=DEFAULT_FOLDERS[1], is_positional=True),
+            Option("workers", "int", "questions asked of the model at a time", default=1,
+                   low=1, high=64),
             *_MODEL, *_COMMON,
         ),
         example="answer_dataset data/output/search_results/sample.json",
+    ),
+    Command(
+        "evaluate_answers", "answers against reference answers, true sources and refusals due",
+        (
+            _ANSWERS, _DATASET,
+            Option("verbose", "flag", "a line for every question that went wrong"), _JSON,
+            Option("quiet", "flag", "no notices"),
+        ),
+        example="evaluate_answers data/output/search_results_and_answer/sample.json"
+        " data/datasets/AnsweredQuestions/sample.json",
+    ),
+    Command(
+        "bench", "the model with retrieval, the model alone and quotations, side by side",
+        (
+            _DATASET, _K,
+            Option("limit", "int", "questions drawn, always the same; 0 for all", default=0,
+                   is_positional=True, low=0),
+            _BONUS, *_STAGES, _JSON, *_MODEL, *_COMMON,
+        ),
+        example="bench data/datasets/AnsweredQuestions/sample.json --limit 20",
     ),
     Command(
         "ablate", "what each step of the search is worth, measured over your own questions",
@@ -174,13 +228,51 @@ COMMANDS = (
         example="corpus",
     ),
     Command(
-        "serve", "HTTP API and web page (not in this version yet)",
+        "watch", "keep the index up to date while files change, until Ctrl-C",
         (
-            Option("host", "text", "address to bind", default="127.0.0.1", is_positional=True),
-            Option("port", "int", "port", default=8000, is_positional=True, low=0, high=65535),
-            _BONUS, _INDEX_DIR,
+            Option("debounce_ms", "int", "wait until nothing changed for so long", default=300,
+                   low=10, high=60_000),
+            Option("poll", "flag", "look at the files now and then, as on network shares"),
+            _setting("workers", "int"), *_COMMON,
+        ),
+        example="watch",
+    ),
+    Command(
+        "status", "what is indexed, how fresh it is, what was left out, sizes on disk",
+        (_JSON, *_COMMON), example="status",
+    ),
+    Command(
+        "doctor", "check the installation, the model, the index and the disk; how to mend each",
+        (
+            *_ASKED, _JSON, *_COMMON,
+        ),
+        example="doctor",
+    ),
+    Command("list", "the indexes side by side", (_JSON, *_COMMON), example="list"),
+    Command(
+        "stats", "files, chunks and sizes of an index by type and folder", (_JSON, *_COMMON),
+        example="stats --collection docs",
+    ),
+    Command(
+        "remove", "remove an index, its vectors and caches; documents stay",
+        (
+            _setting("collection", is_positional=True), _YES, _INDEX_DIR,
+            Option("quiet", "flag", "no notices"),
+        ),
+        example="remove docs --yes",
+    ),
+    Command(
+        "serve", "HTTP API, web page and MCP, on this computer alone unless told otherwise",
+        (
+            _setting("host", is_positional=True), _setting("port", "int", is_positional=True),
+            _BONUS, *_SERVED, *_STAGES, _setting("answer_cache", "flag"), *_MODEL, *_COMMON,
         ),
         example="serve --port 8000",
+    ),
+    Command(
+        "mcp", "the same for an editor or agent that speaks MCP on stdin and stdout",
+        (_BONUS, *_STAGES, _setting("answer_cache", "flag"), *_MODEL, _INDEX_DIR),
+        example="mcp --index_dir data/processed",
     ),
 )  # fmt: skip
 _BY_NAME = {name: command for command in COMMANDS for name in (command.name, *command.aliases)}

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ragmachine.command_table import DEFAULT_FOLDERS
-from ragmachine.errors import UsageError
+from ragmachine.maintenance_commands import MaintenanceCommands
 from ragmachine.render import Console
 from ragmachine.settings import load_settings
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ragmachine.pipeline import RagPipeline
 
 
-class Commands:
+class Commands(MaintenanceCommands):
     """The subcommands; each returns None and prints its result on stdout."""
 
     def __init__(self, console: Console) -> None:
@@ -30,7 +30,8 @@ class Commands:
     def index(
         self,
         *,
-        target_dir: str | None = None,
+        target_dir: str | list[str] | None = None,
+        source_tag: str = "",
         bonus: bool | None = None,
         enrich: bool = False,
         force: bool = False,
@@ -41,8 +42,11 @@ class Commands:
     ) -> None:
         """Build the index of a folder, or bring it up to date."""
         pipeline = self._pipeline(settings)
+        folders = target_dir or self._own_folder(pipeline)
         with self._console.progress("indexing", unit="files", quiet=quiet) as advance:
-            report = pipeline.index(target_dir, force=force, strict=strict, on_file=advance)
+            report = pipeline.index(
+                folders, source_tag=source_tag, force=force, strict=strict, on_file=advance
+            )
         if not json:
             self._console.report(report, pipeline.settings.index_dir, is_quiet=quiet)
         summaries = self._enrich(pipeline, quiet) if enrich else None
@@ -148,26 +152,42 @@ class Commands:
         bonus: bool | None = None,
         filter: str = "",
         no_cache: bool = False,
+        no_retrieval: bool = False,
+        show_context: bool = False,
+        timings: bool = False,
         json: bool = False,
         quiet: bool = False,
         **settings: Any,
     ) -> None:
         """Answer one question, with the lines that the answer rests on."""
+        from ragmachine.answer_commands import Asked, show_answer
+
         pipeline = self._pipeline(settings, use_cache=not no_cache, bonus=bonus)
-        on_token = None if json else self._console.stream()
-        answer = pipeline.answer(query, k, filter=filter, on_token=on_token)
-        pipeline.flush()
-        if json:
-            self._console.json(answer.to_json())
-        else:
-            self._console.answer(answer)  # before the notice: it ends the line that was streamed
-        self._notice(answer.notice or answer.result.notice, quiet)
+        asked = Asked(query, k, filter, no_retrieval, show_context, timings, json)
+        self._notice(show_answer(self._console, pipeline, asked), quiet)
+
+    def chat(
+        self,
+        *,
+        k: int | None = None,
+        bonus: bool | None = None,
+        filter: str = "",
+        no_cache: bool = False,
+        quiet: bool = False,
+        **settings: Any,
+    ) -> None:
+        """Answer questions one after another, each with the ones before in mind."""
+        from ragmachine.chat_session import open_session
+
+        pipeline = self._pipeline(settings, use_cache=not no_cache, bonus=bonus)
+        open_session(pipeline, self._console, k, filter, is_quiet=quiet).run()
 
     def answer_dataset(
         self,
         *,
         student_search_results_path: str,
         save_directory: str,
+        workers: int = 1,
         quiet: bool = False,
         **settings: Any,
     ) -> None:
@@ -180,8 +200,48 @@ class Commands:
                 folder,
                 on_question=_steps(advance),
                 on_notice=lambda text: self._notice(text, quiet),
+                workers=workers,
             )
         self._console.line(f"answers saved in {path}")
+
+    def evaluate_answers(
+        self,
+        *,
+        answers_path: str,
+        dataset_path: str,
+        verbose: bool = False,
+        json: bool = False,
+        quiet: bool = False,
+    ) -> None:
+        """Score a file of answers against an answered dataset."""
+        report = self._pipeline({}).evaluate_answers(answers_path, dataset_path)
+        del quiet  # as in `evaluate`
+        if json:
+            self._console.json(report.to_json())
+        else:
+            self._console.line(report.to_text(verbose=verbose))
+
+    def bench(
+        self,
+        *,
+        dataset_path: str,
+        k: int | None = None,
+        limit: int = 0,
+        bonus: bool | None = None,
+        json: bool = False,
+        quiet: bool = False,
+        **settings: Any,
+    ) -> None:
+        """Compare answers with and without a model, with and without retrieval."""
+        from ragmachine.answer_commands import bench_report
+
+        pipeline = self._pipeline(settings, use_cache=False, bonus=bonus)
+        with self._console.progress("answering", unit="answers", quiet=quiet) as advance:
+            report = bench_report(pipeline, dataset_path, k, limit, _steps(advance))
+        if json:
+            self._console.json(report.to_json())
+        else:
+            self._console.line(report.to_text())
 
     def ablate(
         self,
@@ -243,14 +303,21 @@ class Commands:
             path = fetch_corpus(name, Path(root), progress=_steps(advance))
         self._console.line(f"corpus in {path}")
 
-    def serve(
-        self, *, host: str, port: int, bonus: bool | None = None, index_dir: str | None = None
-    ) -> None:
-        """Serve the HTTP API and the web page."""
-        raise UsageError(
-            "this version has no HTTP server yet",
-            remedy="use `ragmachine search` and `ragmachine answer`",
-        )
+    def serve(self, *, bonus: bool | None = None, quiet: bool = False, **settings: Any) -> None:
+        """Serve the HTTP API, the web page and MCP."""
+        from ragmachine.server_wiring import serve
+
+        pipeline = self._pipeline(settings, bonus=bonus)
+        pipeline.store.start_verification()  # while the server is imported
+        serve(pipeline.settings, lambda url: self._notice(f"serving on {url}", quiet))
+
+    def mcp(self, *, bonus: bool | None = None, **settings: Any) -> None:
+        """Serve MCP on stdin and stdout."""
+        from ragmachine.server_wiring import serve_mcp
+
+        pipeline = self._pipeline(settings, bonus=bonus)
+        pipeline.store.start_verification()
+        serve_mcp(pipeline.settings)
 
     def _pipeline(
         self, settings: dict[str, Any], *, use_cache: bool = True, bonus: bool | None = None

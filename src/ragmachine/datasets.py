@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -97,37 +97,77 @@ def answer_dataset(
     save_directory: Path,
     on_question: Progress | None = None,
     on_notice: Callable[[str], None] | None = None,
+    workers: int = 1,
 ) -> Path:
     """See `RagPipeline.answer_dataset`."""
     results = read_search_results(results_path)
     target = save_directory / results_path.name
     refuse_protected(target, [results_path])
     _refuse_foreign(pipeline, results)
-    total = len(results.search_results)
+    entries = results.search_results
     journal = _Journal(target, results_path, pipeline)
-    answered = []
+    known = dict(journal.known)
+    waiting = [position for position in range(len(entries)) if position not in known]
     notices: set[str] = set()
-    for position, entry in enumerate(results.search_results):
-        text = journal.known.get(position)
-        if text is None:
-            result = _result_of(pipeline, entry)
-            answer = pipeline.answer_from(result)
-            text = answer.text
-            is_lost = bool(entry.retrieved_sources) and not result.hits
-            notice = _LOST if is_lost else answer.notice
-            if on_notice and notice and notice not in notices:
-                notices.add(notice)
-                on_notice(notice)
-            # a fall-back costs little, and a run resumed once the model is back should ask it
-            if not (answer.notice and answer.mode == "extractive"):
-                journal.add(position, text)
-        answered.append(AnswerEntry(**{**entry.model_dump(), "answer": text}))
+    if on_question and known:
+        on_question(len(known), len(entries))
+    for position, answer in _answers(pipeline, entries, waiting, workers):
+        known[position] = answer_fields(answer)
+        is_lost = bool(entries[position].retrieved_sources) and not answer.result.hits
+        notice = _LOST if is_lost else answer.notice
+        if on_notice and notice and notice not in notices:
+            notices.add(notice)
+            on_notice(notice)
+        # a fall-back costs little, and a run resumed once the model is back should ask it
+        if not (answer.notice and answer.mode == "extractive"):
+            journal.add(position, known[position])
         if on_question:
-            on_question(position + 1, total)
-    document = results.model_copy(update={"search_results": tuple(answered)})
+            on_question(len(known), len(entries))
+    answered = tuple(
+        AnswerEntry(**{**entry.model_dump(), **known[position]})
+        for position, entry in enumerate(entries)
+    )
+    document = results.model_copy(update={"search_results": answered})
     write_json(target, document, protected=[results_path])
     journal.remove()
     return target
+
+
+def answer_fields(answer: Answer) -> dict[str, Any]:
+    """What an entry of an answers file says beside its question and sources.
+
+    The contract's ``answer``, and what a reader needs to check it: the spans that its ``[n]``
+    name, since passages are merged before they are numbered, and the verdict on each sentence.
+    """
+    return {
+        "answer": answer.text,
+        "answer_mode": answer.mode,
+        "refused": answer.is_refusal,
+        "citations": [citation.to_json() for citation in answer.citations],
+        "sentences": [sentence.to_json() for sentence in answer.sentences],
+    }
+
+
+def _answers(
+    pipeline: Pipeline, entries: Sequence[SearchEntry], waiting: Sequence[int], workers: int
+) -> Iterator[tuple[int, Answer]]:
+    """Positions with their answers, as they come; the first alone, since it opens everything."""
+
+    def answered(position: int) -> tuple[int, Answer]:
+        return position, pipeline.answer_from(_result_of(pipeline, entries[position]))
+
+    first = 1 if workers > 1 else len(waiting)
+    yield from map(answered, waiting[:first])
+    if not waiting[first:]:
+        return
+    from concurrent.futures import ThreadPoolExecutor, as_completed
+
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="answer")
+    try:
+        for future in as_completed([pool.submit(answered, place) for place in waiting[first:]]):
+            yield future.result()
+    finally:  # what is being asked may finish; the rest is not asked any more
+        pool.shutdown(cancel_futures=True)
 
 
 def _refuse_foreign(pipeline: Pipeline, results: SearchResults) -> None:
@@ -160,7 +200,7 @@ class _Journal:
     """Answers written so far, one JSON line each, so that an interruption loses none.
 
     Attributes:
-        known: answers by their entry's position.
+        known: the fields of each answer, see `answer_fields`, by its entry's position.
     """
 
     def __init__(self, target: Path, results_path: Path, pipeline: Pipeline) -> None:
@@ -178,7 +218,7 @@ class _Journal:
         inputs = hashlib.sha256(results_path.read_bytes() + repr(decisive).encode())
         self._head = {"inputs": inputs.hexdigest()}
         self._path = target.with_name(f".{target.name}.partial")
-        self.known: dict[int, str] = {}
+        self.known: dict[int, dict[str, Any]] = {}
         self._sound_bytes = 0  # length of the part that can be continued
         self._is_open = False
         self._read()
@@ -199,17 +239,19 @@ class _Journal:
     def _learn(self, line: bytes) -> bool:
         try:
             row: Mapping[str, Any] = json.loads(line)
-            self.known[int(row["position"])] = str(row["answer"])
+            fields = dict(row["fields"])
+            fields["answer"] = str(fields["answer"])
+            self.known[int(row["position"])] = fields
         except (ValueError, KeyError, TypeError):
             return False
         return True
 
-    def add(self, position: int, answer: str) -> None:
+    def add(self, position: int, fields: Mapping[str, Any]) -> None:
         """Append an answer and hand it to the operating system."""
         try:
             if not self._is_open:
                 self._open()
-            self._write({"position": position, "answer": answer}, mode="a")
+            self._write({"position": position, "fields": fields}, mode="a")
         except OSError as error:
             raise StorageError(
                 f"{self._path} cannot be written: {error.strerror or error}",

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from ragmachine.usage import Usage
+
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
@@ -24,6 +26,8 @@ class Chunk:
         text: the exact source text; never holds injected metadata.
         file_type: short lower-case type such as ``python``, ``markdown``, ``cuda``.
         label: symbol or section, e.g. ``Class: Engine - Method: step`` or ``Section: A > B``.
+        place: where it stands in a document whose bytes are not its text, e.g. ``p.2``, ``row 7``;
+            offsets and lines then count in the text read out of it. Else "".
     """
 
     id: int
@@ -35,11 +39,52 @@ class Chunk:
     text: str
     file_type: str
     label: str
+    place: str = ""
 
     @property
     def location(self) -> str:
-        """``path:first-last``, the form in which people and editors name lines."""
-        return f"{self.file_path}:{self.first_line}-{self.last_line}"
+        """``path:first-last``, as people and editors name lines, or the like of ``path p.2``."""
+        return _location(self.file_path, self.first_line, self.last_line, self.place)
+
+    @property
+    def content_id(self) -> str:
+        """SHA-256 of path and text, in hexadecimal: the same in every build that finds them so."""
+        import hashlib
+
+        return hashlib.sha256(
+            f"{self.file_path}\0{self.text}".encode("utf-8", "surrogatepass")
+        ).hexdigest()
+
+
+# What became of a hit's text in a file that has changed since it was indexed.
+UNMOVED, MOVED, CHANGED, GONE = "unmoved", "moved", "changed", "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Staleness:
+    """Says that a hit's file is not the one that was indexed.
+
+    Attributes:
+        state: ``unmoved``: the text stands where it stood, ``moved``: at other lines, ``changed``:
+            nowhere in the file any more, ``gone``: the file is not there.
+        first_line, last_line: where it stands now; 0 where it stands nowhere.
+    """
+
+    state: str
+    first_line: int = 0
+    last_line: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Fields of the hit: what became of it, and its lines now."""
+        lines = {"first_line_now": self.first_line, "last_line_now": self.last_line}
+        return {"state": self.state, **(lines if self.first_line else {})}
+
+    def __str__(self) -> str:
+        if self.state == MOVED:
+            return f"file changed, now lines {self.first_line}-{self.last_line}"
+        return {UNMOVED: "file changed elsewhere", GONE: "file is gone"}.get(
+            self.state, "changed since it was indexed"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +96,7 @@ class Hit:
         score: positive, larger is better; comparable within one query only.
         stages: what each retrieval stage contributed to the score, by stage name.
         terms: the indexed terms of the query that the chunk, its label, path or summary holds.
+        staleness: None where the chunk's file is what was indexed, or nobody looked.
     """
 
     rank: int
@@ -58,6 +104,7 @@ class Hit:
     chunk: Chunk
     stages: dict[str, float] = field(default_factory=dict)
     terms: tuple[str, ...] = ()
+    staleness: Staleness | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The hit as the contract's JSON: path, offsets, lines, text, type, label, score."""
@@ -72,8 +119,21 @@ class Hit:
             "last_line": chunk.last_line,
             "file_type": chunk.file_type,
             "label": chunk.label,
+            **_place(chunk.place),
+            "chunk_id": chunk.content_id,
+            "stale": self.staleness is not None,
+            **(self.staleness.to_json() if self.staleness else {}),
             "text": chunk.text,
         }
+
+
+def _location(file_path: str, first_line: int, last_line: int, place: str) -> str:
+    return f"{file_path} {place}" if place else f"{file_path}:{first_line}-{last_line}"
+
+
+def _place(place: str) -> dict[str, str]:
+    """The place as a field of JSON, which files without places do not have."""
+    return {"place": place} if place else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +149,7 @@ class SearchResult:
         notice: one line on why `hits` is empty or narrower than asked, else "".
         is_cached: whether the hits came from the query cache.
         plan: what was made of the query: terms and weights, added words, corrections, parts.
+        stage_ms: `search_time_ms` in parts: ``plan``, ``search`` and, where it ran, ``rerank``.
     """
 
     query: str
@@ -99,6 +160,7 @@ class SearchResult:
     notice: str = ""
     is_cached: bool = False
     plan: dict[str, Any] = field(default_factory=dict)
+    stage_ms: dict[str, float] = field(default_factory=dict)
 
     def to_json(self, *, is_explained: bool = False) -> dict[str, Any]:
         """The result as one JSON document, as ``search --json`` prints it.
@@ -156,7 +218,7 @@ class Citation:
 
     Attributes:
         number: the n of ``[n]`` in the answer, from 1.
-        file_path, start, end, first_line, last_line: the cited span, as in `Chunk`.
+        file_path, start, end, first_line, last_line, place: the cited span, as in `Chunk`.
     """
 
     number: int
@@ -165,11 +227,12 @@ class Citation:
     end: int
     first_line: int
     last_line: int
+    place: str = ""
 
     @property
     def location(self) -> str:
-        """``path:first-last``, as in `Chunk`."""
-        return f"{self.file_path}:{self.first_line}-{self.last_line}"
+        """As in `Chunk`."""
+        return _location(self.file_path, self.first_line, self.last_line, self.place)
 
     def to_json(self) -> dict[str, Any]:
         """The citation with the contract's names for offsets."""
@@ -180,6 +243,7 @@ class Citation:
             "last_character_index": self.end,
             "first_line": self.first_line,
             "last_line": self.last_line,
+            **_place(self.place),
         }
 
 
@@ -234,6 +298,9 @@ class Answer:
         answer_time_ms: wall time of generation in milliseconds, search excluded.
         sentences: `text` cut into sentences, each checked; empty for a refusal.
         grounds: what the search gave to answer from; None where nobody looked.
+        context: the passages as its author saw them, by number: merged, and cut where the room
+            ended. Empty where none was shown, as for an answer given again.
+        usage: what a model read and wrote; None where none was asked.
     """
 
     text: str
@@ -244,6 +311,8 @@ class Answer:
     answer_time_ms: float = 0.0
     sentences: tuple[Support, ...] = ()
     grounds: Grounds | None = None
+    context: tuple[Hit, ...] = ()
+    usage: Usage | None = None
 
     @property
     def is_refusal(self) -> bool:

@@ -7,7 +7,7 @@ thin layers over it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from ragmachine.settings import MAX_K, Settings, check_value, load_settings
 if TYPE_CHECKING:
     from ragmachine.answer_wiring import AnswerMemory
     from ragmachine.evaluation import EvaluationReport
+    from ragmachine.evaluation.answer_report import AnswerReport
     from ragmachine.generation.answerer import Answerer
     from ragmachine.index.embed import DenseProgress, DenseReport
     from ragmachine.index.enrich import EnrichProgress, EnrichReport
@@ -77,8 +78,9 @@ class RagPipeline:
 
     def index(
         self,
-        path: str | os.PathLike[str] | None = None,
+        path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
         *,
+        source_tag: str = "",
         force: bool = False,
         strict: bool = False,
         on_file: Callable[[int], None] | None = None,
@@ -88,7 +90,8 @@ class RagPipeline:
         Vectors and summaries that are known are taken over; `embed` and `enrich` make the others.
 
         Args:
-            path: folder or file; by default the setting `target_dir`.
+            path: folder or file, or several folders; by default the setting `target_dir`.
+            source_tag: what filters call the folders by ``source:``: one, or one each by commas.
             force: read every file again.
             strict: fail on any file that is odd or unreadable; the old index then stays.
             on_file: called with the number of files just finished.
@@ -96,7 +99,19 @@ class RagPipeline:
         """
         from ragmachine.index_wiring import build
 
-        return build(self.store, self.settings, path, force=force, strict=strict, on_file=on_file)
+        return build(
+            self.store, self.settings, path,
+            source_tag=source_tag, force=force, strict=strict, on_file=on_file,
+        )  # fmt: skip
+
+    def update(self) -> IndexReport:
+        """Bring the index up to date as it was built, whatever the settings say now.
+
+        Raises: IndexMissingError; and as `index`.
+        """
+        from ragmachine.index_wiring import rebuild
+
+        return rebuild(self.store, self.settings)
 
     def enrich(self, *, on_text: Callable[[EnrichProgress], None] | None = None) -> EnrichReport:
         """Have the model write a line about each chunk without one, and index the lines' words.
@@ -147,7 +162,12 @@ class RagPipeline:
         if not isinstance(query, str):
             raise UsageError(f"a query is text, not {type(query).__name__}")
         k = self._checked_k(k)
-        result = self.opened_searcher().search(query, k, filter, is_explained=explain)
+        searcher = self.opened_searcher()
+        result = searcher.search(query, k, filter, is_explained=explain)
+        if result.hits:
+            from ragmachine.index.staleness import marked
+
+            result = replace(result, hits=marked(searcher.index, result.hits))
         if self._expander and self._expander.failure and not result.notice:
             return replace(result, notice=f"no synonyms: {self._expander.failure}")
         return result
@@ -188,6 +208,28 @@ class RagPipeline:
             raise ModelError(answer.notice)  # asked for by name: nothing else will do
         return answer
 
+    def answer_alone(self, query: str, *, on_token: Callable[[str], None] | None = None) -> Answer:
+        """What the model says without any passage: the baseline that retrieval has to beat.
+
+        Args:
+            query: the question.
+            on_token: receives the model's text as it is written.
+        Raises: ModelError: there is no model, or it fails; UsageError: the query is no text.
+        """
+        from ragmachine.generation.closed_book import answer_alone
+
+        if not isinstance(query, str):
+            raise UsageError(f"a query is text, not {type(query).__name__}")
+        client = self._client()
+        if client is None:
+            raise ModelError(
+                "without retrieval there is nothing to quote, and no model is to be asked",
+                remedy="name a model, such as --llm ollama",
+            )
+        return answer_alone(
+            client, query, max_tokens=self.settings.max_new_tokens, on_token=on_token
+        )
+
     def search_dataset(
         self,
         dataset_path: str | os.PathLike[str],
@@ -218,6 +260,7 @@ class RagPipeline:
         *,
         on_question: Callable[[int, int], None] | None = None,
         on_notice: Callable[[str], None] | None = None,
+        workers: int = 1,
     ) -> Path:
         """Add an answer to every entry of a search results file, resuming where it was left.
 
@@ -226,12 +269,13 @@ class RagPipeline:
             save_directory: folder of the answers file; made when missing.
             on_question: called with (done, total).
             on_notice: called once with each distinct notice, e.g. why no model was asked.
+            workers: questions asked at a time, for a server that answers several at once.
         Raises: DatasetError, StorageError, and as `search`.
         """
         from ragmachine.datasets import answer_dataset
 
         return answer_dataset(
-            self, Path(results_path), Path(save_directory), on_question, on_notice
+            self, Path(results_path), Path(save_directory), on_question, on_notice, workers
         )
 
     def evaluate(
@@ -254,6 +298,20 @@ class RagPipeline:
             read_dataset(Path(dataset_path)),
             k=self._checked_k(k),
             max_context_length=max_context_length,
+        )
+
+    def evaluate_answers(
+        self, answers_path: str | os.PathLike[str], dataset_path: str | os.PathLike[str]
+    ) -> AnswerReport:
+        """Score a file of answers against the reference answers and true sources of a dataset.
+
+        Raises: DatasetError: a file that cannot be used, or answers to another dataset.
+        """
+        from ragmachine.evaluation.answer_report import evaluate_answers
+        from ragmachine.exchange import read_dataset, read_search_results
+
+        return evaluate_answers(
+            read_search_results(Path(answers_path)), read_dataset(Path(dataset_path))
         )
 
     def flush(self) -> None:
@@ -310,6 +368,10 @@ class RagPipeline:
         if client is None:
             raise ModelError("no model is set", remedy="leave out --llm extractive")
         return client.chat([Message("user", prompt)], max_tokens=60).text
+
+    def chat_client(self) -> ChatClient | None:
+        """The model that answers, to be asked for other things too; None where none is set."""
+        return self._client()
 
     def _client(self) -> ChatClient | None:
         if self._chat is None:

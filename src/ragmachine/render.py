@@ -70,7 +70,8 @@ class Console:
         for hit in result.hits:
             chunk = hit.chunk
             label = f"  {self._dim(clean(chunk.label))}" if chunk.label else ""
-            self._write(f"{hit.rank:>3}  {hit.score:7.2f}  {self._place(chunk)}{label}\n")
+            stale = f"  {self._warned(f'[{hit.staleness}]')}" if hit.staleness else ""
+            self._write(f"{hit.rank:>3}  {hit.score:7.2f}  {self._place(chunk)}{label}{stale}\n")
             for text in preview(hit, tokenizer, self._mark if self.has_colour else _brackets):
                 self._write(f"              {text}\n")
             if is_explained:
@@ -174,6 +175,9 @@ class Console:
 
     def _dim(self, text: str) -> str:
         return f"\x1b[2m{text}\x1b[0m" if self.has_colour else text
+
+    def _warned(self, text: str) -> str:
+        return f"\x1b[33m{text}\x1b[0m" if self.has_colour else text
 
     def _doubtful(self, text: str) -> str:
         """An unsupported sentence: yellow on a terminal that has colours."""

@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ragmachine.collection_names import check_collection, collection_dir
 from ragmachine.errors import UsageError
 from ragmachine.generators import check_keep_alive, parse_generators
 
 ENV_PREFIX = "RAG_"
+TOKEN_VARIABLE = "RAG_API_TOKEN"  # noqa: S105  (its name; a secret is no setting, nor in a file)
 CONFIG_FILE = "ragmachine.toml"
 MAX_K = 100_000
 DEFAULT_CORPUS = "data/raw/vllm-0.10.1"
@@ -37,6 +39,9 @@ class Settings:
 
     project_root: str = _knob("", "folder that file paths in results are relative to")
     index_dir: str = _knob("", "folder of the index")
+    collection: str = _knob(
+        "", "name of an index beside others; empty is the one in index_dir", check=check_collection
+    )
     target_dir: str = _knob("", "folder to index")
     max_chunk_size: int = _knob(2000, "longest chunk", low=1, high=2000)
     overlap: int = _knob(0, "characters repeated from the chunk before", low=0, high=1999)
@@ -52,6 +57,12 @@ class Settings:
     k1: float = _knob(1.5, "how slowly repeats of a word saturate in BM25", low=0, high=100)
     b: float = _knob(0.75, "how much BM25 marks down long texts", low=0, high=1)
     max_file_bytes: int = _knob(10_000_000, "larger files are reported and left out", low=1)
+    include: str = _knob("", "globs of the only files to index, by commas, e.g. '*.md,src/**'")
+    exclude: str = _knob("", "globs of files and folders to leave out, by commas")
+    hidden: bool = _knob(False, "index hidden files and folders too")
+    text_columns: str = _knob(
+        "", "columns of tables and records that hold text, by commas; empty: those that look so"
+    )
     workers: int = _knob(0, "processes that read files; 0 is one per core", low=0, high=64)
     k: int = _knob(10, "hits to return", low=1)
     file_weight: float = _knob(0.4, "share of the whole file's score", low=0, high=10)
@@ -146,12 +157,34 @@ class Settings:
     context_chars: int = _knob(8000, "passages shown to the model", low=200, high=1_000_000)
     strict: bool = _knob(False, "leave out sentences that the passages do not support")
     refuse_below: float = _knob(
-        0.15, "refuse to answer where less of a question is found; 0 never does", low=0, high=1
+        0.4, "refuse to answer where less of a question is found; 0 never does", low=0, high=1
     )
+    rewrite: str = _knob(
+        "rules", "who completes a chat's follow-up questions", choices=("rules", "model", "off")
+    )
+    chat_history: bool = _knob(True, "keep the lines typed in a chat, in a file of yours alone")
     answer_cache: bool = _knob(False, "give a model's answer again when the same is asked")
     answer_cache_threshold: float = _knob(
         0.7, "least cosine of two questions that may share an answer", low=0.01, high=1
     )
+    host: str = _knob("127.0.0.1", "address to listen on")
+    port: int = _knob(8000, "port to listen on; 0 takes a free one", low=0, high=65_535)
+    no_token: bool = _knob(False, "let other computers ask without RAG_API_TOKEN")
+    allowed_hosts: str = _knob("", "names of the server beside its IP addresses, by commas")
+    cors_origins: str = _knob("", "origins whose pages may call the server, by commas")
+    ingest_roots: str = _knob("", "folders that may be indexed on request, by commas")
+    upload_dir: str = _knob("", "folder of uploads; empty is `uploads` in the indexed folder")
+    max_body_bytes: int = _knob(1_000_000, "longest request", low=1000, high=1_000_000_000)
+    max_upload_bytes: int = _knob(100_000_000, "longest upload", low=1000, high=100_000_000_000)
+    request_timeout_s: float = _knob(
+        60.0, "longest search, and longest silence of a client that sends", low=0.1, high=3600
+    )
+    answer_timeout_s: float = _knob(
+        600.0, "longest time of a served answer, waiting included", low=1, high=86_400
+    )
+    rate_limit: int = _knob(60_000, "requests of one address a minute; 0 for any number", low=0)
+    answers_at_once: int = _knob(1, "questions a server asks a model at once", low=1, high=64)
+    answers_waiting: int = _knob(8, "questions that may wait for the model", low=0, high=10_000)
 
 
 FIELDS = {field.name: field for field in dataclasses.fields(Settings)}
@@ -198,10 +231,13 @@ def load_settings(
         if name not in FIELDS:
             raise UsageError(f"there is no setting {name!r}")
         given[name] = check_value(name, value)
-    variables = {name: value for name, value in env.items() if name.startswith(ENV_PREFIX)}
+    variables = {
+        name: value
+        for name, value in env.items()
+        if name.startswith(ENV_PREFIX) and name != TOKEN_VARIABLE
+    }
     root = _project_root(given.get("project_root") or variables.get("RAG_PROJECT_ROOT"))
-    candidates = (_user_config(env), root / CONFIG_FILE)
-    files = [path for path in candidates if os.path.isfile(path)]
+    files = _existing_configs(root, env)
     lower: dict[str, Any] = {}
     if variables or files:
         from ragmachine.settings_sources import read_sources
@@ -213,13 +249,24 @@ def load_settings(
             f"overlap must be smaller than max_chunk_size ({settings.max_chunk_size}),"
             f" not {settings.overlap}"
         )
+    index_dir = _resolve(settings.index_dir, root) or str(_default_index_dir(root))
     return dataclasses.replace(
         settings,
         project_root=str(root),
-        index_dir=_resolve(settings.index_dir, root) or str(_default_index_dir(root)),
+        index_dir=collection_dir(index_dir, settings.collection),
         target_dir=settings.target_dir or str(root / DEFAULT_CORPUS),
         k=min(settings.k, MAX_K),
     )
+
+
+def config_files(project_root: str | None, environment: Mapping[str, str]) -> list[Path]:
+    """The config files that are read, least important first."""
+    root = _project_root(project_root or environment.get("RAG_PROJECT_ROOT"))
+    return _existing_configs(root, environment)
+
+
+def _existing_configs(root: Path, env: Mapping[str, str]) -> list[Path]:
+    return [path for path in (_user_config(env), root / CONFIG_FILE) if os.path.isfile(path)]
 
 
 def checkout_root() -> Path | None:

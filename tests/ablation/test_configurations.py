@@ -21,15 +21,20 @@ from ragmachine.settings import FIELDS, load_settings
 LADDER_ROWS = [row for row in ROWS if row.group == LADDER]
 # Settings that no row needs: where things lie, who answers, what a user writes down, how far a
 # stage reaches that has a row of its own, what asks a model, and how vectors are searched, which
-# benchmarks/vectors.py measures.
+# benchmarks/vectors.py measures; and the server's and the chat's own.
 ELSEWHERE = {
-    "project_root", "index_dir", "target_dir", "max_file_bytes", "workers", "k", "candidates",
+    "project_root", "index_dir", "collection", "target_dir", "include", "exclude", "hidden",
+    "text_columns", "max_file_bytes", "workers", "k", "candidates",
     "expand_weight", "synonyms_file", "cache_entries", "llm", "model", "ollama_host",
     "gguf", "llm_threads", "keep_alive", "strict", "refuse_below",
     "llm_timeout_s", "max_new_tokens", "context_chars", "rerank", "rerank_model", "rerank_top",
     "rerank_budget_ms", "rerank_weight", "answer_cache", "answer_cache_threshold",
     "encoder_threads", "dense_candidates", "dense_weight", "vector_index",
-    "hnsw_links",    "hnsw_construction", "hnsw_search", "ivf_lists", "ivf_probes", "ivf_pieces",
+    "host", "port", "no_token", "allowed_hosts", "cors_origins", "ingest_roots", "upload_dir",
+    "max_body_bytes", "max_upload_bytes", "request_timeout_s", "answer_timeout_s", "rate_limit",
+    "answers_at_once", "answers_waiting",
+    "rewrite", "chat_history",
+    "hnsw_links", "hnsw_construction", "hnsw_search", "ivf_lists", "ivf_probes", "ivf_pieces",
 }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from ragmachine.exchange import read_dataset
+from ragmachine.settings import Settings
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 BENCHMARKS = CHECKOUT / "benchmarks"
@@ -52,11 +53,48 @@ def test_the_unanswerable_questions_are_a_dataset() -> None:
     assert {extra["kind"] for extra in extras} == kinds
 
 
-def test_the_threshold_refuses_one_in_a_hundred_at_most(refusal: ModuleType) -> None:
-    """Of the answerable ones, named and paraphrased together; what is at it is answered."""
-    named, paraphrased = [0.9] * 100, [0.5] * 97 + [0.1, 0.2, 0.3]
-    given = cases(refusal, named=named, paraphrased=paraphrased, unanswerable=[0.1] * 50)
-    assert refusal.chosen(given) == 0.3
+def test_the_threshold_refuses_one_in_ten_at_most(refusal: ModuleType) -> None:
+    """Of the answerable ones, and no more than its recall needs; what is at it is answered."""
+    named, paraphrased = [0.9] * 10, [0.5] * 7 + [0.1, 0.2, 0.3]
+    given = cases(refusal, named=named, paraphrased=paraphrased, unanswerable=[0.1, 0.25, 0.4])
+    # at most two of twenty: up to .3; of those, .26 is the first that refuses two of three
+    assert refusal.chosen(given) == 0.26
+
+
+def test_the_fit_finds_what_tells_them_apart(refusal: ModuleType) -> None:
+    """Coverage speaks for an answer, a heavy word against it; missing names are left out."""
+
+    def case(group: str, coverage: float, heaviest: float, *missing: str) -> Any:
+        evidence = refusal.Evidence(coverage, heaviest)
+        return refusal.Case("?", group, "", "tune", 0.5, missing, evidence=evidence)
+
+    answerable = [case("named", c, h) for c in (0.5, 0.7, 0.9) for h in (0.0, 0.1, 0.2)]
+    others = [case("unanswerable", c, h) for c in (0.3, 0.5, 0.7) for h in (0.2, 0.4)]
+    fitted = refusal.fitted([*answerable, *others])
+    assert fitted[1] > 0 > fitted[2]
+    assert refusal.fitted([*answerable, *others, case("unanswerable", 1.0, 0.0, "x")]) == fitted
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("It is not used.", "It is used."),
+        ("It cannot run.", "It can run."),
+        ("It may run and is fast.", "It may not run and is fast."),
+        ("Three.", ""),
+    ],
+    ids=["not", "cannot", "put in", "nothing to turn"],
+)
+def test_a_negation_is_turned(refusal: ModuleType, answer: str, expected: str) -> None:
+    """Taken out where there is one, else put in once."""
+    assert sys.modules["spoiling"].turned(answer) == expected
+
+
+def test_a_unit_is_changed(refusal: ModuleType) -> None:
+    """For another of its kind; what is no measure stays."""
+    spoiling = sys.modules["spoiling"]
+    assert spoiling.other_unit("Wait 30 seconds.") == "Wait 30 minutes."
+    assert spoiling.other_unit("Take 3 of them.") == ""
 
 
 def test_precision_and_recall(refusal: ModuleType) -> None:
@@ -93,7 +131,7 @@ def test_a_run_measures_the_corpora_that_are_there(
     monkeypatch.setattr(sys, "argv", ["refusal", "--name", "tried"])
     assert refusal.main() == 0
     document = json.loads((tmp_path / "results" / "tried.json").read_text(encoding="utf-8"))
-    assert document["shipped"] == 0.15
+    assert document["shipped"] == Settings().refuse_below
     for half in ("tune", "report"):
         assert [row["threshold"] for row in document["before"][half]["thresholds"]][:2] == [
             0.05,

@@ -26,7 +26,7 @@ def mistakes() -> Iterator[Row]:
     yield refused("no-results-answers", "answer_dataset", "answer_dataset needs student_search")
     yield refused("k-twice", "search cache --k 3 --k 4", "k is given twice")
     yield refused("query-twice", "search --query a --question b", "query is given twice")
-    yield refused("folder-twice", "index --target_dir a --repo_path b", "target_dir is given twice")
+    yield fails("folder-twice", "index --target_dir a --repo_path b", "there is no folder")
     yield refused("json-twice", "search cache --json --json", "json is given twice")
     yield refused("words", "search how is it sized", "question of several words in quotes")
     yield refused("words-and-name", "search cache --query cache", "k must be a whole number")
@@ -52,7 +52,7 @@ def mistakes() -> Iterator[Row]:
         "foreign-flag", "search cache --max_chunk_size 5", "has no option --max_chunk_size"
     )
     yield refused("dash-typed-by-an-editor", "search cache –k 5", "k must be a whole number")
-    yield refused("serve", "serve", "no HTTP server yet")
+    yield refused("serve", "serve --host 0.0.0.0", "RAG_API_TOKEN")
     yield refused("corpus-name", "corpus nonesuch", "nonesuch")
 
 
@@ -140,7 +140,7 @@ def surroundings() -> Iterator[Row]:
     yield works("stopwords", "search 'the of'", "no hits", "the query holds no word")
     yield works("nothing", [], "ragmachine COMMAND")
     for word in ("help", "--help", "-h"):
-        yield works(f"help-{word}", [word], "search_dataset  search every question")
+        yield works(f"help-{word}", [word], "search every question of a dataset")
         yield works(f"{word}-search", [word, "search"], "ragmachine search QUERY [K]")
     yield works("version", "--version", "ragmachine ")
     for command in COMMANDS:

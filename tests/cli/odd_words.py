@@ -132,7 +132,7 @@ def positions() -> Iterator[Row]:
     yield works("at-index", "index 500 @root/corpus n", "3 files")
     yield works("at-index-bonus", "index 500 @root/corpus y", "vectors of 9 chunks")
     yield refused("at-index-fourth", "index 500 @root/corpus n more", "what to do with 'more'")
-    yield refused("at-index-folder-first", "index @root/corpus", "must be a whole number")
+    yield works("at-index-folders", "index @root/corpus @root/empty", "3 files, ")
     yield works("at-search", "search calibration 1", "  1  ")
     yield works("at-search_dataset", f"search_dataset {docs} 3 @tmp/out", "@tmp/out/docs.json")
     yield works("at-evaluate", f"evaluate {results} {docs} 5 2000", recall)

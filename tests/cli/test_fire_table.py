@@ -96,7 +96,7 @@ def test_a_parameter_without_default_always_gets_a_value(command: Command) -> No
 
 def test_every_public_method_is_in_the_table() -> None:
     """No command can be reached around the table."""
-    methods = {name for name in vars(Commands) if not name.startswith("_")}
+    methods = {name for name in dir(Commands) if not name.startswith("_")}
     assert methods == {command.name for command in COMMANDS}
 
 

@@ -59,6 +59,7 @@ def complete(command: Command) -> list[str]:
         "query": "cache",
         "dataset_path": "@root/sets/docs.json",
         "student_search_results_path": "@root/results/docs.json",
+        "answers_path": "@root/results/docs.json",
     }
     words = {option.name: required[option.name] for option in command.options if option.is_required}
     places = {

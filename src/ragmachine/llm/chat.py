@@ -79,12 +79,15 @@ class Reply:
         is_truncated: whether the model was stopped by `max_tokens`.
         model: the model that answered.
         notice: why others that were to be asked first did not answer; "" when none was.
+        prompt_tokens, answer_tokens: as the server counted them; 0 where it does not say.
     """
 
     text: str
     is_truncated: bool
     model: str
     notice: str = ""
+    prompt_tokens: int = 0
+    answer_tokens: int = 0
 
 
 class ChatClient(Protocol):

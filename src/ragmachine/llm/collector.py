@@ -26,6 +26,12 @@ class ReplyCollector:
         self._filter = ThinkFilter()
         self._pieces: list[str] = []
         self.has_shown = False
+        self._prompt_tokens = 0
+        self._answer_tokens = 0
+
+    def count(self, prompt_tokens: int, answer_tokens: int) -> None:
+        """Take the server's own counts of what it read and wrote; 0 for what it does not say."""
+        self._prompt_tokens, self._answer_tokens = prompt_tokens, answer_tokens
 
     def add(self, piece: str) -> None:
         """Take the next piece; whatever the listener raises passes through."""
@@ -54,7 +60,13 @@ class ReplyCollector:
                 remedy="ask otherwise, or ask another model",
             )
         cut = trim_to_sentence(text) if is_truncated and is_prose else text
-        return Reply(cut, is_truncated, self._model)
+        return Reply(
+            cut,
+            is_truncated,
+            self._model,
+            prompt_tokens=self._prompt_tokens,
+            answer_tokens=self._answer_tokens,
+        )
 
     def _show(self, text: str) -> None:
         if self._on_token and text:

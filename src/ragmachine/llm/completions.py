@@ -79,6 +79,8 @@ def request_body(
         "stream": is_streamed,
         "chat_template_kwargs": {"enable_thinking": False},
     }
+    if is_streamed:
+        body["stream_options"] = {"include_usage": True}  # else nobody says how many tokens it was
     if schema is not None:
         described = {"name": "answer", "schema": dict(schema)}
         body["response_format"] = {"type": "json_schema", "json_schema": described}
@@ -98,7 +100,9 @@ def complete(client: httpx.Client, body: Mapping[str, Any], collector: ReplyColl
     if not body["stream"]:
         response = client.post(PATH, json=body)
         _check(response)
-        text, reason = _choice(_decoded(response.content), "message")
+        document = _decoded(response.content)
+        text, reason = _choice(document, "message")
+        _count(document, collector)
         collector.add(text)
         return reason == "length"
     last_reason = None
@@ -107,7 +111,9 @@ def complete(client: httpx.Client, body: Mapping[str, Any], collector: ReplyColl
         for data in event_data(response.iter_bytes()):
             if data == "[DONE]":
                 break
-            text, reason = _choice(_decoded(data), "delta")
+            document = _decoded(data)
+            text, reason = _choice(document, "delta")
+            _count(document, collector)
             last_reason = reason or last_reason
             if text:
                 collector.add(text)
@@ -190,6 +196,14 @@ def _choice(document: Any, part: str) -> tuple[str, str | None]:
     if not isinstance(text, str):
         raise MalformedError
     return text, reason
+
+
+def _count(document: Mapping[str, Any], collector: ReplyCollector) -> None:
+    """Hand on what a server says about tokens; streams say it in their last event, or never."""
+    usage = document.get("usage")
+    if isinstance(usage, Mapping):
+        read, written = usage.get("prompt_tokens"), usage.get("completion_tokens")
+        collector.count(_number(read), _number(written))
 
 
 def _number(value: object) -> int:

@@ -116,6 +116,7 @@ class OllamaChat:
             raise PromptTooLongError(
                 self.name, needed_tokens=needed_tokens, limit_tokens=window_tokens
             )
+        collector.count(read_tokens, written_tokens)
         return collector.finish(is_truncated=reason == "length", is_prose=call.schema is None)
 
     def _window(self, client: ollama.Client, prompt_tokens: int, call: _Call) -> int:

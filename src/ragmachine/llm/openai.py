@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import httpx
 
 _LONGEST_WAIT_S = 5.0
-_OPTIONAL = ("chat_template_kwargs", "temperature", "response_format")
+_OPTIONAL = ("chat_template_kwargs", "temperature", "response_format", "stream_options")
 
 
 class OpenAIChat:

@@ -1,0 +1,247 @@
+"""The queue before the model, clients that leave, generations that change under a server."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from live import PATIENCE_S, Live, SlowChat, pipeline_of, until
+
+ASKED = {"query": "What does marmalade need?", "k": 3}
+STREAMED = {**ASKED, "stream": True}
+
+
+@pytest.fixture
+def chat(model: Any) -> Iterator[SlowChat]:
+    """A model that waits; let go at the end, so that no thread is left."""
+    slow = model(SlowChat())
+    yield slow
+    slow.go.set()
+
+
+class Asker(threading.Thread):
+    """Asks for an answer in a thread of its own."""
+
+    def __init__(self, server: Live, asked: dict[str, Any] = ASKED) -> None:
+        super().__init__()
+        self.server, self.asked = server, asked
+        self.answer: httpx.Response | None = None
+        self.start()
+
+    def run(self) -> None:
+        """Ask."""
+        with self.server.client() as client:
+            self.answer = client.post("/answer", json=self.asked)
+
+
+def test_one_question_at_a_time_and_the_rest_wait(live: Any, chat: SlowChat) -> None:
+    """Each is answered in the end; never two at once."""
+    server: Live = live(settings={"llm": "auto"}, answers_at_once=1, answers_waiting=3)
+    askers = [Asker(server) for _ in range(3)]
+    queue = server.service.queue
+    until(lambda: queue.running == 1 and queue.queued == 2)
+    chat.go.set()
+    for asker in askers:
+        asker.join(PATIENCE_S)
+        assert asker.answer is not None
+        assert asker.answer.json()["answer"] == "Oranges are bitter [1]."
+    assert (chat.asked, chat.most_at_once) == (3, 1)
+    assert (queue.queued, queue.running) == (0, 0)
+
+
+def test_a_full_queue_refuses_and_searches_go_on(live: Any, chat: SlowChat) -> None:
+    """503 with Retry-After, as an event where one was asked for; a search does not wait."""
+    server: Live = live(settings={"llm": "auto"}, answers_at_once=1, answers_waiting=1)
+    askers = [Asker(server), Asker(server)]
+    until(lambda: server.service.queue.queued == 1)
+    with server.client() as client:
+        refused = client.post("/answer", json=ASKED)
+        assert (refused.status_code, refused.json()["code"]) == (503, "queue_full")
+        assert int(refused.headers["retry-after"]) >= 1
+        streamed = client.post("/answer", json=STREAMED).text
+        assert '"code":"queue_full"' in streamed.split("event: error")[1]
+        assert client.post("/search", json=ASKED).status_code == 200
+        assert client.get("/health").json()["components"]["generation"]["waiting"] == 1
+        assert "ragmachine_generation_queue_length 1.0" in client.get("/metrics").text
+    chat.go.set()
+    for asker in askers:
+        asker.join(PATIENCE_S)
+
+
+def test_a_reader_of_a_stream_that_leaves_stops_the_model(live: Any, chat: SlowChat) -> None:
+    """At its next word; the place is free for the next question."""
+    server: Live = live(settings={"llm": "auto"})
+    with server.client() as client, client.stream("POST", "/answer", json=STREAMED) as answer:
+        lines = answer.iter_lines()
+        next(lines)
+        until(chat.begun.is_set)
+    assert server.service.queue.running == 1
+    chat.go.set()
+    until(lambda: server.service.queue.running == 0)
+    assert len(chat.told) < len(chat.words)
+
+
+def test_a_client_that_leaves_without_a_stream_stops_the_model(live: Any, chat: SlowChat) -> None:
+    """It is noticed although nothing is being sent."""
+    server: Live = live(settings={"llm": "auto"})
+    impatient = httpx.Timeout(PATIENCE_S, read=0.5)
+    with httpx.Client(base_url=server.url, timeout=impatient) as client:
+        with pytest.raises(httpx.ReadTimeout):
+            client.post("/answer", json=ASKED)
+        until(chat.begun.is_set)
+    chat.go.set()
+    until(lambda: server.service.queue.running == 0)
+    assert len(chat.told) < len(chat.words)
+
+
+def test_one_who_leaves_the_queue_is_never_asked_for(live: Any, chat: SlowChat) -> None:
+    """The model is not asked for the sake of nobody."""
+    server: Live = live(settings={"llm": "auto"})
+    first = Asker(server)
+    until(chat.begun.is_set)
+    with ExitStack() as stack:
+        client = stack.enter_context(server.client())
+        answer = stack.enter_context(client.stream("POST", "/answer", json=STREAMED))
+        lines = answer.iter_lines()  # kept: one that is dropped closes the connection
+        next(lines)
+        until(lambda: server.service.queue.queued == 1)
+    until(lambda: server.service.queue.queued == 0)
+    chat.go.set()
+    first.join(PATIENCE_S)
+    assert first.answer is not None
+    assert first.answer.status_code == 200
+    assert chat.asked == 1
+
+
+def test_an_answer_has_a_longest_time(live: Any, chat: SlowChat) -> None:
+    """503 when it is over, and the place comes back."""
+    server: Live = live(settings={"llm": "auto"}, answer_timeout_s=0.2)
+    with server.client() as client:
+        answer = client.post("/answer", json=ASKED)
+    assert (answer.status_code, answer.json()["code"]) == (503, "timeout")
+    chat.go.set()
+    until(lambda: server.service.queue.running == 0)
+
+
+def test_words_come_as_they_are_written(live: Any, chat: SlowChat) -> None:
+    """The passages are there before the model has written its first word."""
+    server: Live = live(settings={"llm": "auto"})
+    with server.client() as client, client.stream("POST", "/answer", json=STREAMED) as answer:
+        lines = answer.iter_lines()
+        assert next(lines) == "event: sources"
+        assert chat.told == []
+        chat.go.set()
+        rest = list(lines)
+    assert rest.count("event: token") == len(chat.words)
+
+
+def test_a_server_that_ends_lets_no_answer_hang(indexed: Path, chat: SlowChat) -> None:
+    """What runs is stopped at its next word, and the server is gone in time."""
+    from live import serving
+
+    from ragmachine.server.app import create_app
+
+    app = create_app(pipeline_of(indexed, llm="auto"))
+    with serving(app) as server:
+        asker = Asker(server, STREAMED)
+        until(chat.begun.is_set)
+        threading.Timer(0.5, chat.go.set).start()
+    asker.join(PATIENCE_S)
+    assert not asker.is_alive()
+    assert app.state.service.queue.running == 0
+
+
+# --- generations
+
+
+def test_a_new_generation_is_taken_into_use_without_losing_a_request(
+    live: Any, tmp_path: Path
+) -> None:
+    """Rebuilt five times under load: every answer is whole, and of one generation."""
+    root = tmp_path / "project"
+    (root / "corpus").mkdir(parents=True)
+
+    def rebuild(number: int) -> None:
+        for name in ("a", "b", "c"):
+            (root / "corpus" / f"{name}.md").write_text(f"# Tide\n\nThe tide is {number} m.\n")
+        pipeline_of(root).index("corpus", force=True)
+
+    rebuild(0)
+    server: Live = live(root)
+    seen: set[str] = set()
+    faults: list[object] = []
+    done = threading.Event()
+
+    def ask() -> None:
+        with server.client() as client:
+            while not done.is_set():
+                answer = client.post("/search", json={"query": "tide", "k": 3})
+                if answer.status_code != 200:
+                    faults.append(answer.text)
+                    continue
+                texts = {row["text"] for row in answer.json()["retrieved_chunks"]}
+                if len(texts) != 1:
+                    faults.append(texts)
+                seen.update(texts)
+
+    askers = [threading.Thread(target=ask) for _ in range(3)]
+    for asker in askers:
+        asker.start()
+    for number in range(1, 6):
+        rebuild(number)
+        until(lambda number=number: any(f"is {number} m" in text for text in seen))
+    done.set()
+    for asker in askers:
+        asker.join(PATIENCE_S)
+    assert faults == []
+    assert server.service.pipeline.swaps == 5
+
+
+def test_a_generation_that_cannot_be_opened_leaves_the_last_one_answering(
+    live: Any, tmp_path: Path
+) -> None:
+    """/health says so; the next good one is taken."""
+    root = tmp_path / "project"
+    (root / "corpus").mkdir(parents=True)
+    (root / "corpus" / "a.md").write_text("# Tide\n\nThe tide is high.\n")
+    pipeline_of(root).index("corpus")
+    server: Live = live(root)
+    with server.client() as client:
+        assert client.get("/ready").status_code == 200
+        (root / "corpus" / "a.md").write_text("# Tide\n\nThe tide is low.\n")
+        # damaged before anybody can read it
+        current = root / "index" / "CURRENT"
+        held = current.read_text()
+        pipeline_of(root).index("corpus", force=True)
+        bad = root / "index" / current.read_text().strip() / "documents.bin"
+        good = bad.read_bytes()
+        assert held != current.read_text()
+        bad.write_bytes(b"x")
+        client.post("/search", json={"query": "tide"})
+        until(lambda: client.get("/health").json()["status"] == "degraded")
+        found = client.post("/search", json={"query": "tide"}).json()
+        assert "high" in found["retrieved_chunks"][0]["text"]
+        bad.write_bytes(good)
+        server.service.pipeline.refresh()
+        assert client.get("/health").json()["status"] == "ok"
+        found = client.post("/search", json={"query": "tide"}).json()
+        assert "low" in found["retrieved_chunks"][0]["text"]
+
+
+def test_an_index_that_comes_later_is_found(live: Any, tmp_path: Path) -> None:
+    """A server may be started before anything was indexed."""
+    root = tmp_path / "project"
+    (root / "corpus").mkdir(parents=True)
+    (root / "corpus" / "a.md").write_text("# Tide\n\nThe tide is high.\n")
+    server: Live = live(root)
+    with server.client() as client:
+        assert client.get("/ready").status_code == 503
+        pipeline_of(root).index("corpus")
+        assert client.get("/ready").status_code == 200
+        assert json.loads(client.post("/search", json={"query": "tide"}).text)["retrieved_chunks"]

@@ -1,0 +1,339 @@
+"""What changes the index: folders, uploads and their names, jobs in order."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live import Asks, pipeline_of, until
+from starlette.testclient import TestClient
+
+from ragmachine.errors import CorpusError, StorageError
+from ragmachine.server.builds import ProcessBuild, build_target
+from ragmachine.server.jobs import Target
+from ragmachine.server.uploads import safe_name, store
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A project with one file, indexed."""
+    root = tmp_path / "project"
+    (root / "corpus").mkdir(parents=True)
+    (root / "corpus" / "a.md").write_text("# Tide\n\nThe tide is high.\n")
+    pipeline_of(root).index("corpus")
+    return root
+
+
+def at_once(root: Path) -> Callable[..., dict[str, Any]]:
+    """Builds here rather than in another process, which takes a second to start."""
+
+    def build(target: Target, on_file: Callable[[int], None], is_stopped: Any) -> dict[str, Any]:
+        return build_target(pipeline_of(root).settings, target, on_file).to_json()
+
+    return build
+
+
+def ended(client: TestClient, job: dict[str, Any]) -> dict[str, Any]:
+    """A job's document when it has ended."""
+    document = job
+
+    def is_over() -> bool:
+        document.update(client.get(f"/jobs/{job['job_id']}").json())
+        return document["state"] in ("done", "failed")
+
+    until(is_over)
+    return document
+
+
+def test_the_indexed_folder_is_brought_up_to_date(ask: Asks, root: Path) -> None:
+    """Without a path; a job that is done can be searched at once."""
+    client = ask(root, build=at_once(root))
+    client.get("/ready")
+    (root / "corpus" / "b.md").write_text("# Ebb\n\nThe ebb begins at noon.\n")
+    answer = client.post("/ingest", json={})
+    assert answer.status_code == 202
+    assert answer.headers["location"] == f"/jobs/{answer.json()['job_id']}"
+    job = ended(client, answer.json())
+    assert (job["state"], job["report"]["files"], job["report"]["reused"]) == ("done", 2, 1)
+    found = client.post("/search", json={"query": "ebb"}).json()["retrieved_chunks"]
+    assert found[0]["file_path"] == "corpus/b.md"
+    again = ended(client, client.post("/ingest", json={}).json())
+    assert again["report"]["unchanged"] is True
+
+
+def test_a_process_of_its_own_builds(root: Path) -> None:
+    """It counts files, reports, and raises what the build raises."""
+    build = ProcessBuild(pipeline_of(root).settings)
+    files: list[int] = []
+    report = build(Target(), files.append, lambda: False)
+    assert (report["files"], report["unchanged"]) == (1, True)
+    with pytest.raises(CorpusError):
+        build(Target((str(root / "nowhere"),)), files.append, lambda: False)
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "code"),
+    [
+        ("/etc", 403, "outside"),
+        ("..", 403, "outside"),
+        ("corpus/../..", 403, "outside"),
+        ("corpusx", 403, "outside"),
+        ("corpus/link", 403, "outside"),
+        ("corpus/nothing", 404, "no_folder"),
+        ("corpus/a\0b", 400, "no_path"),
+        ("C:\\Windows", 403, "outside"),
+        ("\\\\host\\share", 403, "outside"),
+        ("~", 403, "outside"),
+    ],
+)
+def test_only_allowed_folders_are_indexed(
+    ask: Asks, root: Path, path: str, status: int, code: str
+) -> None:
+    """Links are followed before the folder is judged."""
+    (root / "corpus" / "link").symlink_to("/etc")
+    (root / "corpusx").mkdir()
+    answer = ask(root, build=at_once(root)).post("/ingest", json={"path": path})
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+def test_a_folder_may_be_allowed(ask: Asks, root: Path, tmp_path: Path) -> None:
+    """By an option of the server; the index then holds it."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "c.md").write_text("# Moon\n\nThe moon is new.\n")
+    client = ask(root, build=at_once(root), ingest_roots=(str(tmp_path),))
+    job = ended(client, client.post("/ingest", json={"path": str(other)}).json())
+    assert job["state"] == "done"
+    (hit,) = client.post("/search", json={"query": "moon"}).json()["retrieved_chunks"]
+    assert hit["file_path"] == f"{other}/c.md"
+    # a name that begins with a slash, as a URL has it
+    assert "new" in client.get(f"/source/{hit['file_path']}").json()["text"]
+
+
+def test_jobs_run_one_by_one(ask: Asks, root: Path) -> None:
+    """The second waits for the first, and too many are refused."""
+    go, running = threading.Event(), []
+
+    def build(target: Target, on_file: Any, is_stopped: Any) -> dict[str, Any]:
+        running.append(target)
+        assert len(running) == 1
+        assert go.wait(20)
+        running.pop()
+        return {}
+
+    client = ask(root, build=build)
+    answers = [client.post("/ingest", json={}) for _ in range(20)]
+    refused = [answer for answer in answers if answer.status_code == 503]
+    assert refused
+    assert refused[0].json()["code"] == "jobs_full"
+    assert refused[0].headers["retry-after"]
+    assert client.get("/health").json()["components"]["jobs"]["running"] == 1
+    go.set()
+    accepted = [answer.json() for answer in answers if answer.status_code == 202]
+    assert len(accepted) >= 16
+    assert {ended(client, job)["state"] for job in accepted} == {"done"}
+
+
+def test_a_job_that_fails_says_why(ask: Asks, root: Path) -> None:
+    """As a problem with its remedy; what nobody expected is not told."""
+    errors = [CorpusError("the folder is odd", remedy="mend it"), ZeroDivisionError("inner")]
+
+    def build(*_: Any) -> dict[str, Any]:
+        raise errors.pop(0)
+
+    client = ask(root, build=build)
+    first = ended(client, client.post("/ingest", json={}).json())
+    assert (first["state"], first["error"]["remedy"]) == ("failed", "mend it")
+    second = ended(client, client.post("/ingest", json={}).json())
+    assert second["error"]["code"] == "unexpected"
+    assert "inner" not in str(second)
+
+
+def test_an_unknown_job_is_a_404(ask: Asks) -> None:
+    """And says how one begins."""
+    assert ask().get("/jobs/nothing").status_code == 404
+
+
+def test_folders_lie_side_by_side_and_go_by_tag(ask: Asks, root: Path) -> None:
+    """`add` keeps what is there, `source:` filters, and DELETE takes one out again."""
+    for name, text in (("moon", "The moon is new."), ("star", "The star is red.")):
+        (root / "more" / name).mkdir(parents=True)
+        (root / "more" / name / "x.md").write_text(text)
+    client = ask(root, build=at_once(root), ingest_roots=(str(root / "more"),))
+
+    def index(**asked: Any) -> None:
+        job = ended(client, client.post("/ingest", json=asked).json())
+        assert job["state"] == "done", job
+
+    def found(query: str, filter_text: str = "") -> list[str]:
+        asked = {"query": query, "filter": filter_text}
+        rows = client.post("/search", json=asked).json()["retrieved_chunks"]
+        return [row["file_path"] for row in rows]
+
+    index(path="more/moon", source_tag="night")
+    assert found("moon tide star") == ["more/moon/x.md"]
+    index(path="more/star", source_tag="far", add=True)
+    index(path="corpus", source_tag="sea", add=True)
+    assert sorted(found("moon tide star")) == ["corpus/a.md", "more/moon/x.md", "more/star/x.md"]
+    assert found("moon tide star", "source:far") == ["more/star/x.md"]
+    index()
+    assert len(found("moon tide star")) == 3
+    removed = client.delete("/sources/night")
+    assert removed.status_code == 202
+    assert ended(client, removed.json())["state"] == "done"
+    assert sorted(found("moon tide star")) == ["corpus/a.md", "more/star/x.md"]
+    assert (root / "more" / "moon" / "x.md").exists()
+    assert client.delete("/sources/night").json()["code"] == "unknown_tag"
+
+
+def test_what_is_added_is_cut_as_what_was_there(ask: Asks, root: Path) -> None:
+    """Whatever the server's settings say: the index stays of one kind."""
+    (root / "corpus" / "more").mkdir()
+    (root / "corpus" / "more" / "b.md").write_text("The ebb is low. " * 50)
+    pipeline_of(root, max_chunk_size=300).index(root / "corpus", source_tag="sea")
+    client = ask(root, build=at_once(root), ingest_roots=(str(root),))
+    (root / "other").mkdir()
+    (root / "other" / "c.md").write_text("The moon is new. " * 50)
+    asked = {"path": "other", "source_tag": "night", "add": True}
+    assert ended(client, client.post("/ingest", json=asked).json())["state"] == "done"
+    rows = client.post("/search", json={"query": "moon"}).json()["retrieved_chunks"]
+    assert max(len(row["text"]) for row in rows) <= 300
+
+
+def test_folders_without_a_tag_cannot_lie_beside_those_with_one(ask: Asks, root: Path) -> None:
+    """409 with what to do; and neither can the last folder go."""
+    (root / "corpus" / "sub").mkdir()
+    client = ask(root, build=at_once(root))
+    asked = {"path": "corpus/sub", "source_tag": "x", "add": True}
+    answer = client.post("/ingest", json=asked)
+    assert (answer.status_code, answer.json()["code"]) == (409, "some_without_tag")
+    assert client.delete("/sources/x").status_code == 404
+    tagged = client.post("/ingest", json={"path": "corpus", "source_tag": "sea"})
+    assert ended(client, tagged.json())["state"] == "done"
+    assert client.delete("/sources/sea").json()["code"] == "nothing_left"
+    two = client.post("/ingest", json={"path": "corpus", "source_tag": "a,b"})
+    assert two.status_code == 422
+
+
+# --- uploads
+
+
+def test_an_upload_is_stored_indexed_and_found(ask: Asks, root: Path) -> None:
+    """Several files at once; the same again replaces them."""
+    client = ask(root, build=at_once(root))
+    for text in ("The spring tide is strong.", "The spring tide is weak."):
+        files = [("files", ("spring.md", text)), ("files", ("../../évil.md", "# Évil\n\nnothing"))]
+        answer = client.post("/ingest/upload", files=files)
+        assert answer.status_code == 202
+        assert answer.json()["stored"] == ["spring.md", "évil.md"]
+        assert ended(client, answer.json()["job"])["state"] == "done"
+        hit = client.post("/search", json={"query": "spring"}).json()["retrieved_chunks"][0]
+        assert (hit["file_path"], hit["text"].strip()) == ("corpus/uploads/spring.md", text)
+    stored = sorted(path.name for path in (root / "corpus" / "uploads").iterdir())
+    assert stored == ["spring.md", "évil.md"]
+    assert not list(root.parent.glob("*vil.md"))
+
+
+def test_the_first_upload_makes_an_index(ask: Asks, tmp_path: Path) -> None:
+    """Where nothing was indexed, uploads have a folder of their own."""
+    client = ask(tmp_path, build=at_once(tmp_path))
+    answer = client.post("/ingest/upload", files=[("files", ("a.md", "The tide is high."))])
+    assert ended(client, answer.json()["job"])["state"] == "done"
+    (hit,) = client.post("/search", json={"query": "tide"}).json()["retrieved_chunks"]
+    assert hit["file_path"] == "data/uploads/a.md"
+
+
+def test_an_upload_that_is_too_long_leaves_nothing(ask: Asks, root: Path) -> None:
+    """413, and no file."""
+    client = ask(root, build=at_once(root), max_upload_bytes=1000)
+    answer = client.post("/ingest/upload", files=[("files", ("a.md", "x" * 200_000))])
+    assert answer.status_code == 413
+    assert not (root / "corpus" / "uploads").exists()
+
+
+@pytest.mark.parametrize("body", ["none", "wrong field", "no file", "no multipart"])
+def test_what_is_no_upload_is_refused(ask: Asks, root: Path, body: str) -> None:
+    """422 or 400 with a reason."""
+    client = ask(root, build=at_once(root))
+    answer = {
+        "none": lambda: client.post("/ingest/upload"),
+        "wrong field": lambda: client.post("/ingest/upload", files=[("file", ("a", "b"))]),
+        "no file": lambda: client.post("/ingest/upload", data={"files": "text"}),
+        "no multipart": lambda: client.post(
+            "/ingest/upload", content=b"x", headers={"content-type": "multipart/form-data"}
+        ),
+    }[body]()
+    assert answer.status_code in (400, 422)
+    assert answer.json()["detail"]
+
+
+def test_uploads_outside_of_the_indexed_folder_are_refused(
+    ask: Asks, root: Path, tmp_path: Path
+) -> None:
+    """They would never be found."""
+    client = ask(root, build=at_once(root), upload_dir=str(tmp_path / "elsewhere"))
+    answer = client.post("/ingest/upload", files=[("files", ("a.md", "x"))])
+    assert (answer.status_code, answer.json()["code"]) == (409, "uploads_not_indexed")
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("a.md", "a.md"), ("../../etc/passwd", "passwd"), ("..\\..\\x.txt", "x.txt"),
+        ("C:\\x\\y.pdf", "y.pdf"), ("/abs/z", "z"), ("..", "upload"), ("", "upload"),
+        (".ragignore", "ragignore"), (".gitignore", "gitignore"), ("a\0b.md", "ab.md"),
+        ("con", "_con"), ("NUL.txt", "_NUL.txt"), ("COM1", "_COM1"), ("a b\n\t.md", "a_b.md"),
+        ("<script>.html", "script.html"), ("日本語.md", "日本語.md"), ("e\u0301.md", "é.md"),
+        ("x. ", "x"), ("a:b.md", "a_b.md"), ("a/", "upload"), ("~", "upload"), ("-rf", "-rf"),
+        ("\ud800.md", "md"), ("a\u202egpj.exe", "a_gpj.exe"),
+    ],
+)  # fmt: skip
+def test_names_of_uploads_are_made_safe(given: str, name: str) -> None:
+    """No folder, no device, nothing hidden, nothing that a terminal obeys."""
+    assert safe_name(given) == name
+
+
+@pytest.mark.parametrize(
+    "given", ["x" * 400 + ".md", "語" * 300 + ".md", "." * 300, "a." + "b" * 300]
+)
+def test_long_names_keep_what_they_are(given: str) -> None:
+    """They fit every file system, and a usual suffix stays."""
+    name = safe_name(given)
+    assert 0 < len(name.encode()) <= 160
+    assert name.endswith(".md") == given.endswith(".md")
+
+
+def test_an_upload_replaces_a_link_and_not_what_it_leads_to(tmp_path: Path) -> None:
+    """A planted link is no way to write elsewhere."""
+    folder = tmp_path / "uploads"
+    folder.mkdir()
+    target = tmp_path / "target"
+    target.write_text("kept")
+    (folder / "a.md").symlink_to(target)
+    import io
+
+    store(io.BytesIO(b"new"), str(folder), "a.md")
+    assert target.read_text() == "kept"
+    assert (folder / "a.md").read_text() == "new"
+    assert not (folder / "a.md").is_symlink()
+
+
+def test_a_disk_that_refuses_leaves_nothing(tmp_path: Path) -> None:
+    """The error says what to do; no half of a file stays."""
+    import io
+
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(StorageError, match="--upload_dir"):
+        store(io.BytesIO(b"new"), str(tmp_path / "file" / "folder"), "a.md")
+
+    class Broken(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(StorageError, match="No space left"):
+        store(Broken(), str(tmp_path / "uploads"), "a.md")
+    assert list((tmp_path / "uploads").iterdir()) == []
