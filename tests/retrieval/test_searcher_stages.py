@@ -188,3 +188,14 @@ def test_an_explained_search_runs_its_stages_again(project: Workspace) -> None:
     assert "coverage" in explained.plan
     assert "priors" in explained.plan
     assert pipeline.search("alpha").is_cached
+
+
+def test_ever_new_filters_fill_no_memory(project: Workspace) -> None:
+    """A server may be asked with any number of them; each still does what it says."""
+    project.write("a.md", "alpha\n")
+    project.index()
+    searcher = project.pipeline().opened_searcher()
+    for number in range(200):
+        assert searcher.search("alpha", 1, f"path:f{number}/**").hits == ()
+    assert len(searcher.search("alpha", 1, "path:a.md").hits) == 1
+    assert len(searcher._masks) < 100

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ragmachine.index.reader import Index
     from ragmachine.retrieval.cache import QueryCache
 
+_KEPT_MASKS = 64
+
 
 class Searcher:
     """Query to result: reading, a first ranking, one stage after another, hits with their text.
@@ -53,7 +55,7 @@ class Searcher:
         self._decided_by = [strategy, retriever.decided_by, *decided_by]
         self._reads_text = reads_text
         self._notice = notice
-        self._masks: dict[str, Mask | None] = {"": None}
+        self._masks: dict[str, Mask] = {}
 
     def search(
         self, query: str, k: int, filter_text: str = "", *, is_explained: bool = False
@@ -114,11 +116,14 @@ class Searcher:
     def _mask(self, filter_text: str) -> Mask | None:
         """Which chunks a filter lets through; None where it lets all. Kept for the next query."""
         text = filter_text.strip()
-        if text not in self._masks:
+        if not text:
+            return None
+        mask = self._masks.get(text)
+        if mask is None:
             from ragmachine.retrieval.filters import chunk_mask, parse_filter
 
             index = self.index
-            self._masks[text] = chunk_mask(
+            mask = chunk_mask(
                 parse_filter(text),
                 files=index.files,
                 file_types=index.file_types,
@@ -126,7 +131,10 @@ class Searcher:
                 file_of_chunk=index.file_of_chunk,
                 sources=index.sources,
             )
-        return self._masks[text]
+            if len(self._masks) >= _KEPT_MASKS:
+                self._masks.clear()  # whoever asks with ever new filters fills no memory
+            self._masks[text] = mask
+        return mask
 
     def _hits(self, scored: Sequence[Scored], question: Question) -> tuple[Hit, ...]:
         chunks = [item.chunk for item in scored]
