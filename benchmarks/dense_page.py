@@ -67,21 +67,23 @@ def page(saved: dict[str, Any], names: dict[str, str]) -> str:
             " little and a vector is near. `--explain` shows the decision.",
             "",
             f"Measured at commit {saved['commit']} on {saved['date']} with `python"
-            " benchmarks/dense.py`: recall@1/3/5/10 in percent, the encoder all-MiniLM-L6-v2 (int8)"
-            " on the head of each chunk.",
+            " benchmarks/dense.py`: recall@1/3/5/10 in percent, encoder all-MiniLM-L6-v2 (int8)."
+            " A chunk has a vector for its head and others for what follows; the nearest counts.",
             "",
             *overview(saved, names),
             "",
+            *_others(saved),
             "On the half of the questions that no constant was fitted on:",
             "",
             *held_out(saved),
             "",
             "What the vectors take on disk beside the index:",
             "",
-            "| corpus | chunks | MB |",
-            "|---|---|---|",
+            "| corpus | chunks | vectors | MB |",
+            "|---|---|---|---|",
             *(
-                f"| {name} | {made['chunks']:,} | {made['bytes'] / 1e6:.1f} |"
+                f"| {name} | {made['chunks']:,} | {made['excerpts']:,}"
+                f" | {made['bytes'] / 1e6:.1f} |"
                 for name, made in saved["made"].items()
             ),
             "",
@@ -109,6 +111,20 @@ def page(saved: dict[str, Any], names: dict[str, str]) -> str:
     )
 
 
+def _others(saved: dict[str, Any]) -> list[str]:
+    """A line on CoSQA's web queries, where they were measured."""
+    row = saved["sets"].get("cosqa_dev")
+    if row is None:
+        return []
+    gains = {name: row["systems"][name]["ndcg@10"] for name in ("words", "vectors", SHIPPED)}
+    shown = ", ".join(f"{name} {gain:.3f}" for name, gain in gains.items())
+    return [
+        f"CoSQA's {row['questions']} development queries, typed into a web search by people who"
+        f" know no names, over its Python functions: nDCG@10 {shown}.",
+        "",
+    ]
+
+
 def _questions(saved: dict[str, Any]) -> Any:
     texts = {
         question.question_id: question.question
@@ -117,7 +133,7 @@ def _questions(saved: dict[str, Any]) -> Any:
     }
     for key, row in saved["sets"].items():
         systems = row["systems"]
-        for number, rank in systems["words"]["ranks"].items():
+        for number, rank in systems["words"].get("ranks", {}).items():
             if number in texts:
                 yield {
                     "set": key.partition(" ")[0],
