@@ -103,9 +103,7 @@ def placed(hit: Any) -> set[Page]:
     return {(Path(hit.chunk.file_path).name, number) for number in numbers}
 
 
-def indexed(
-    step: Step, manuals: Path, plain: Plain, index: Path
-) -> tuple[RagPipeline, float]:
+def indexed(step: Step, manuals: Path, plain: Plain, index: Path) -> tuple[RagPipeline, float]:
     """The index of a step, and the seconds that it took."""
     pipeline = RagPipeline(
         index_dir=str(index),
