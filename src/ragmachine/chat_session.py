@@ -191,7 +191,7 @@ class ChatSession:
             numbers = ", ".join(known)
             raise UsageError(f"/open takes the number of a source: {numbers}; /sources lists them")
         path = os.path.join(self.pipeline.settings.project_root, source.file_path)
-        now, reason = read_file(path)
+        now, reason = (None, "") if source.place else read_file(path)
         found = excerpt(source, now)
         self.console.excerpt(source, found, _remark(source, found.state, found.cited, reason))
 

@@ -44,7 +44,7 @@ class Chunk:
     @property
     def location(self) -> str:
         """``path:first-last``, as people and editors name lines, or the like of ``path p.2``."""
-        return _location(self.file_path, self.first_line, self.last_line, self.place)
+        return location_of(self.file_path, self.first_line, self.last_line, self.place)
 
     @property
     def content_id(self) -> str:
@@ -127,7 +127,8 @@ class Hit:
         }
 
 
-def _location(file_path: str, first_line: int, last_line: int, place: str) -> str:
+def location_of(file_path: str, first_line: int, last_line: int, place: str) -> str:
+    """``path:first-last``, or the path and its place in a document that has no lines."""
     return f"{file_path} {place}" if place else f"{file_path}:{first_line}-{last_line}"
 
 
@@ -232,7 +233,7 @@ class Citation:
     @property
     def location(self) -> str:
         """As in `Chunk`."""
-        return _location(self.file_path, self.first_line, self.last_line, self.place)
+        return location_of(self.file_path, self.first_line, self.last_line, self.place)
 
     def to_json(self) -> dict[str, Any]:
         """The citation with the contract's names for offsets."""

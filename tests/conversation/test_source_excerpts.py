@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ragmachine.conversation.sources import Source, excerpt, sources_of
@@ -91,3 +93,12 @@ def test_an_answer_that_cites_nothing_has_its_nearest_passages() -> None:
     answer = Answer("I don't know", "none", SearchResult("q", "lexical", hits, 9, 0.0))
     found = sources_of(answer, lambda *_: None)
     assert [(one.number, one.start) for one in found] == [(n, 10 * n + 20) for n in range(1, 6)]
+
+
+def test_a_page_is_shown_as_it_was_indexed() -> None:
+    """The bytes of a PDF are not its text: nothing is looked for in them, and it is not lost."""
+    page = replace(source(), file_path="manual.pdf", place="p.2")
+    assert page.location == "manual.pdf p.2"
+    for now in (None, TEXT, "%PDF-1.7"):
+        found = excerpt(page, now)
+        assert (found.state, found.lines) == ("same", ("line 5", "line 6"))

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ragmachine.models import Answer, Chunk
+from ragmachine.models import Answer, Chunk, location_of
 
 _MOST_NEAREST = 5
 _MOST_LINES = 120
@@ -24,6 +24,8 @@ class Source:
         file_path, start, end, first_line, last_line: the place, as in `Chunk`.
         label: symbol or section of the chunk there, else "".
         text: as indexed.
+        place: of a document that was made text when it was indexed, e.g. ``p.2``; "" for one whose
+            file can be read as it is.
     """
 
     number: int
@@ -34,11 +36,12 @@ class Source:
     last_line: int
     label: str
     text: str
+    place: str = ""
 
     @property
     def location(self) -> str:
-        """``path:first-last``, as in `Chunk`."""
-        return f"{self.file_path}:{self.first_line}-{self.last_line}"
+        """``path:first-last`` or ``path p.2``, as in `Chunk`."""
+        return location_of(self.file_path, self.first_line, self.last_line, self.place)
 
 
 def sources_of(answer: Answer, read: Callable[[str, int, int], str | None]) -> tuple[Source, ...]:
@@ -53,7 +56,7 @@ def sources_of(answer: Answer, read: Callable[[str, int, int], str | None]) -> t
         return tuple(
             Source(
                 number, chunk.file_path, chunk.start, chunk.end,
-                chunk.first_line, chunk.last_line, chunk.label, chunk.text,
+                chunk.first_line, chunk.last_line, chunk.label, chunk.text, chunk.place,
             )
             for number, chunk in enumerate(chunks[:_MOST_NEAREST], start=1)
         )  # fmt: skip
@@ -62,6 +65,7 @@ def sources_of(answer: Answer, read: Callable[[str, int, int], str | None]) -> t
             one.number, one.file_path, one.start, one.end, one.first_line, one.last_line,
             _label(chunks, one.file_path, one.start, one.end),
             read(one.file_path, one.start, one.end) or "",
+            one.place,
         )
         for one in sorted(answer.citations, key=lambda citation: citation.number)
     )  # fmt: skip
@@ -103,9 +107,12 @@ def excerpt(source: Source, now: str | None, *, around: int = 3) -> Excerpt:
 
     Args:
         source: with its text as indexed.
-        now: the file's text; None where it is gone.
+        now: the file's text; None where it is gone. That of a document with places is not its
+            file's, and shown as it was indexed.
         around: lines shown before and after.
     """
+    if source.place:
+        return _as_indexed(source, SAME)
     if now is None:
         return _as_indexed(source)
     if now[source.start : source.end] == source.text:
@@ -120,9 +127,9 @@ def excerpt(source: Source, now: str | None, *, around: int = 3) -> Excerpt:
     return _cut(CHANGED, now, starts[source.first_line - 1], last, around)
 
 
-def _as_indexed(source: Source) -> Excerpt:
+def _as_indexed(source: Source, state: str = GONE) -> Excerpt:
     text = source.text
-    return _cut(GONE, text, 0, len(text), 0, offset=source.first_line - 1)
+    return _cut(state, text, 0, len(text), 0, offset=source.first_line - 1)
 
 
 def _nearest(text: str, wanted: str, start: int) -> int:
