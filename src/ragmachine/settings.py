@@ -157,7 +157,7 @@ class Settings:
     context_chars: int = _knob(8000, "passages shown to the model", low=200, high=1_000_000)
     strict: bool = _knob(False, "leave out sentences that the passages do not support")
     refuse_below: float = _knob(
-        0.4, "refuse to answer where less of a question is found; 0 never does", low=0, high=1
+        0.41, "refuse to answer where less of a question is found; 0 never does", low=0, high=1
     )
     rewrite: str = _knob(
         "rules", "who completes a chat's follow-up questions", choices=("rules", "model", "off")

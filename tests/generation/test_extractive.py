@@ -214,6 +214,16 @@ def test_another_passage_is_quoted_for_news_only(make_passage, question, cited):
     assert ask(question, *passages)[1] == cited
 
 
+def test_a_line_of_a_signature_is_not_repeated_by_the_signature(make_passage):
+    """One parameter below "def …(", or the whole signature, never both."""
+    code = (
+        "def load(\n    name: str,\n    port: int = 7070,\n    host='x',\n    safe=True,\n):\n"
+        '    """Load the port of a name."""\n    return open_port(name, port)\n'
+    )
+    text, _ = ask("What is the default of port in load?", make_passage(code, path="a.py"))
+    assert text.count("port: int = 7070") == text.count("def load(") == 1
+
+
 def test_quotes_of_a_passage_stand_in_text_order(make_passage):
     """Within a passage the reader meets the quotes as the author wrote them."""
     text = "First the oven heats up.\n\nOther things.\n\nThen the oven holds its heat.\n"

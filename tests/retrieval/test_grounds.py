@@ -159,6 +159,13 @@ def test_a_word_of_degree_only_asks(indexed: Workspace) -> None:
     assert grounds(indexed, "long pump rests").coverage < 1
 
 
+def test_the_kind_of_a_named_thing_is_no_evidence(indexed: Workspace) -> None:
+    """Beside a name "constructor" need not be written; without one it is what is asked for."""
+    named = grounds(indexed, "the moon says Ann_Other constructor value")
+    assert (named.coverage, named.strength) == (1.0, 1.0)
+    assert grounds(indexed, "the moon says constructor").coverage < 1
+
+
 def test_one_heavy_word_weighs_more_than_many_light_ones() -> None:
     """A short question without its point is weaker than a long one in other words."""
     assert Evidence(0.5, 0.5).strength < 0.15 < 0.4 < Evidence(0.4, 0.12).strength

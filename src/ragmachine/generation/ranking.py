@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .intents import intent_scorer
-from .units import Unit
+from .units import Span, Unit
 from .words import content_words, exact_names
 
 
@@ -199,11 +199,25 @@ def _similarity(first: Candidate, second: Candidate) -> float:
 
 
 def _shares_text(first: Candidate, second: Candidate) -> bool:
-    """Whether they quote the same characters; a common lead does not count."""
+    """Whether they quote the same characters.
+
+    A common lead does not count, but a line of a signature that leads the other one does.
+    """
     if first.number != second.number:
         return False
-    return any(
-        start < stop and begin < end
-        for start, end in first.unit.pieces
-        for begin, stop in second.unit.pieces
+    return (
+        _overlap(first.unit.pieces, second.unit.pieces)
+        or _is_in_signature(first.unit, second.unit)
+        or _is_in_signature(second.unit, first.unit)
     )
+
+
+def _is_in_signature(unit: Unit, other: Unit) -> bool:
+    """Whether a unit is a part of the signature that leads another; a whole one leads it twice."""
+    if unit.kind != "code" or other.kind != "code" or other.lead is None:
+        return False
+    return other.lead not in unit.pieces and _overlap(unit.pieces, (other.lead,))
+
+
+def _overlap(first: Sequence[Span], second: Sequence[Span]) -> bool:
+    return any(start < stop and begin < end for start, end in first for begin, stop in second)

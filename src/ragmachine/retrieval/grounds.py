@@ -29,13 +29,20 @@ CAPITALISED_FACTOR = 0.35
 # questions that tunes. The heaviest word that the best few lines lack says most: "how deep may it
 # be *submerged*?" is not answered by lines on everything else, while a question in the asker's own
 # words misses many words, each of which weighs little.
-_ODDS = 0.48
-_COVERAGE_ODDS = 2.26
-_HEAVIEST_ODDS = -7.14
+_ODDS = 0.44
+_COVERAGE_ODDS = 2.3
+_HEAVIEST_ODDS = -6.95
 _WINDOW_LINES = 8
 _DEGREE = re.compile(
     r"\bhow (big|deep|far|fast|hard|heavy|high|large|late|long|low|many|much|often|old|quickly|slow"
     r"|small|soon|strong|strongly|tall|wide)\b",
+    re.IGNORECASE,
+)
+_KIND = re.compile(
+    r"(?<![\w.`])(?:arguments?|attributes?|class(?:es)?|code|constants?|constructors?|defaults?"
+    r"|definitions?|environment|fields?|flags?|functions?|implementation|initiali[sz]ation"
+    r"|initiali[sz]er|keywords?|members?|methods?|modules?|options?|parameters?|propert(?:y|ies)"
+    r"|settings?|signature|types?|values?|variables?)(?![\w.`])",
     re.IGNORECASE,
 )
 _LOOK_BACK_CHARS = 60
@@ -102,10 +109,13 @@ def grounds_of(
 def mass_of_terms(analysis: QueryAnalysis, index: Index) -> dict[str, float]:
     """The terms that stand for a question's words: weight times inverse document frequency.
 
-    The word of degree in "how long" only asks, and no answer has to hold it.
+    Two kinds of words are left out, which no answer has to hold: the word of degree in "how long",
+    and beside a name what kind of thing it is, such as "the constructor of `Pool`".
     """
-    asking = " ".join(_DEGREE.findall(analysis.text))
-    only_asking = frozenset(index.tokenizer.terms(asking)) if asking else frozenset()
+    asking = _DEGREE.findall(analysis.text)
+    if analysis.identifiers or analysis.flags:
+        asking += _KIND.findall(analysis.text)
+    only_asking = frozenset(index.tokenizer.terms(" ".join(asking))) if asking else frozenset()
     wanted = [term for term in analysis.evidence if term not in only_asking]
     rarities = inverse_frequencies(index, wanted)
     return {
