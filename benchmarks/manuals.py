@@ -7,8 +7,8 @@
 The manuals are real PDFs. Siblings differ in a digit of their name and share their prose, most
 pages never name the product, files are named by number, and every 20th manual is images only.
 Recall is that of pages among five hits, from plain text cut at 500 characters up to the default
-and beyond, a step at a time. Answers are quotations. Reranking is left out: a cross-encoder would
-have to come from a model hub.
+a step at a time, then beside the default with vectors and with a filter. Answers are quotations.
+Reranking is left out: a cross-encoder would have to come from a model hub.
 
 Saves benchmarks/results/manuals.json.
 """
@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from manuals_facts import make_manuals
 from manuals_ladder import SHIPPED, STEPS, K, Plain, ask, indexed, placed, summary
 from manuals_pdf import write_manual
 from manuals_questions import Asked, make_questions
+from manuals_table import table
 from ragmachine import RagPipeline
 from ragmachine.evaluation.key_values import contained
 
@@ -111,7 +113,7 @@ def worth_most(steps: dict[str, Any]) -> str:
     names = names[: names.index(SHIPPED.name) + 1]
     gains = {
         name: steps[name][f"recall@{K}"] - steps[before][f"recall@{K}"]
-        for before, name in zip(names, names[1:], strict=False)
+        for before, name in pairwise(names)
     }
     return max(gains, key=gains.__getitem__)
 
@@ -132,28 +134,6 @@ def main() -> int:
     print("\n".join(table(document)))
     print(f"saved in {os.path.relpath(save(options.name, document), ROOT)}")
     return 0
-
-
-def table(document: dict[str, Any]) -> list[str]:
-    """A Markdown table of the steps, and what the answers hold."""
-    rows = document["steps"]
-    first = next(iter(rows.values()))
-    head = ["step", f"recall@{K}", *first["kinds"], "of scans", "both of two", "ms"]
-    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
-    for number, (name, row) in enumerate(rows.items()):
-        shares = [
-            row[f"recall@{K}"], *row["kinds"].values(), row["scans"], row["comparisons with both"]
-        ]  # fmt: skip
-        cells = ["–" if share is None else f"{100 * share:.1f}" for share in shares]
-        lines.append(f"| {'+ ' * bool(number)}{name} | {' | '.join(cells)} | {row['p50_ms']} |")
-    answered = document["answers"]
-    lines += [
-        "",
-        f"{document['manuals']} manuals, {first['questions']} questions. The step worth most is"
-        f" **{document['worth most']}**. Quoted answers of the default contain"
-        f" {100 * answered['key values']:.1f} % of the key values.",
-    ]
-    return lines
 
 
 if __name__ == "__main__":

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pypdfium2 as pdfium
+
 from manuals_questions import COMPARISON, NUMBER, Asked
+from manuals_table import DEFAULT
 from ragmachine import RagPipeline
 from ragmachine.ablation.configurations import ROWS
 
@@ -32,17 +34,15 @@ class Step:
         settings: what differs from the defaults.
         is_plain: over the text that any reader of PDF gives, instead of the files.
         is_filtered: searches are restricted to the manuals of the products asked about.
-        is_shipped: the default settings.
     """
 
     name: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     is_plain: bool = False
     is_filtered: bool = False
-    is_shipped: bool = False
 
 
-SHIPPED = Step("ranking of the default", is_shipped=True)
+SHIPPED = Step(DEFAULT)
 STEPS = (
     Step("plain text, 500 characters", _FIXED, is_plain=True),
     Step("tables and OCR", _FIXED),

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pypdfium2 as pdfium
-from manuals_facts import Manual
 from reportlab import rl_config
 from reportlab.lib import colors
 from reportlab.lib.pagesizes import A4
@@ -26,6 +25,8 @@ from reportlab.platypus import (
     Table,
     TableStyle,
 )
+
+from manuals_facts import Manual
 
 rl_config.invariant = 1  # no times or random ids: the same manual is the same file
 

@@ -13,6 +13,7 @@ import sys
 from typing import Any
 
 import dense_page
+import manuals_table
 from machine import RESULTS, ROOT
 from ragmachine.ablation.report import conclusions, ladder_table
 
@@ -88,12 +89,18 @@ def speed() -> str:
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
 
 
+def manuals() -> str:
+    """Pages of manuals found, a step of reading them a row."""
+    return "\n".join(manuals_table.table(read("manuals")))
+
+
 def rendered(text: str) -> str:
     """The README with its marked tables as measured."""
     for name, table in (
         ("quality", quality()),
         ("ablation", ablation()),
         ("dense", dense()),
+        ("manuals", manuals()),
         ("speed", speed()),
     ):
         marked = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)

@@ -62,6 +62,34 @@ def test_a_document_is_found_by_its_title(project: Workspace) -> None:
     assert hits[0].chunk.location == "corpus/a.pdf p.2"
 
 
+def test_the_number_of_a_page_is_no_number_of_the_text(project: Workspace) -> None:
+    """Who asks for model 2 is not sent to page 2; who asks for p.2 is."""
+    page = both(heading("Part two", top=60), lines([PROSE[0]], top=100))
+    project.write("a.pdf", pdf(lines(PROSE[:1]), page, title="Limpet"))
+    project.write("b.md", "# Model 2\n\nof the series\n")
+    project.index()
+    pipeline = project.pipeline()
+    found = [hit.chunk.location for hit in pipeline.search("2").hits]
+    assert found == ["corpus/b.md:1-3"]
+    assert pipeline.search("limpet p.2").hits[0].chunk.location == "corpus/a.pdf p.2"
+
+
+def test_a_section_of_a_page_is_a_chunk_of_its_own(project: Workspace) -> None:
+    """Small as they are, sections are not packed together; a heading without text goes on."""
+    one, two = lines(PROSE[:2], top=120), lines(PROSE[1:], top=200)
+    page = both(
+        both(heading("Limpet", top=60, size=24), heading("Disposal", top=100)),
+        both(one, both(heading("Warranty", top=180), two)),
+    )
+    project.write("a.pdf", pdf(page))
+    project.index()
+    index = project.pipeline().opened_index()
+    labels = [index.chunk(number).label for number in range(index.chunk_count)]
+    assert len(labels) == 2
+    assert "Disposal" in labels[0]
+    assert labels[1] == "Section: Limpet > Warranty"
+
+
 def test_places_survive_an_incremental_build(project: Workspace) -> None:
     """A document that did not change keeps its places without being read again."""
     project.write("manual.pdf", MANUAL)

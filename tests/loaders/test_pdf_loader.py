@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pdf_files import HEIGHT, PROSE, both, grid, heading, image, lines, pdf
 from PIL import Image, ImageDraw, ImageFont
 from reportlab.pdfgen.canvas import Canvas
 
+from ragmachine.corpus.loaders import page_cache
 from ragmachine.corpus.loaders.limits import Limits
 from ragmachine.corpus.loaders.loaded import Loaded, LoadError
+from ragmachine.corpus.loaders.page_cache import PARSERS
+from ragmachine.corpus.loaders.pdf_headings import heading_levels
 from ragmachine.corpus.loaders.registry import Loaders
 from ragmachine.places import place_of
 
@@ -184,6 +189,21 @@ def test_the_title_of_the_file_is_known(loaders: Loaders) -> None:
     assert read(loaders, pdf(page, title="untitled")).title == "Pump manual"
 
 
+def test_the_whole_cover_is_the_title(loaders: Loaders) -> None:
+    """What stands below the product's name says what the product is; sections are no cover."""
+    cover = both(
+        heading("Aquaflow 3000", top=100, size=30), heading("Circulation pump", top=160, size=15)
+    )
+    body = both(heading("Safety", top=60, size=18), lines(PROSE, top=100))
+    assert read(loaders, pdf(cover, body)).title == "Aquaflow 3000 – Circulation pump"
+    given = read(loaders, pdf(cover, body, title="Operating manual")).title
+    assert given == "Operating manual – Aquaflow 3000 – Circulation pump"
+    named = read(loaders, pdf(cover, body, title="Aquaflow 3000 circulation pump")).title
+    assert named == "Aquaflow 3000 circulation pump"
+    started = both(heading("Safety", top=60, size=18), heading("Use", top=90, size=14))
+    assert read(loaders, pdf(started, body, title="Rules")).title == "Rules"
+
+
 def test_a_password_is_reported(loaders: Loaders) -> None:
     """A document that cannot be read without a password is refused, and says so."""
     with pytest.raises(LoadError, match="encrypted"):
@@ -221,6 +241,30 @@ def test_a_page_that_is_an_image_is_read_by_ocr(loaders: Loaders) -> None:
     assert "AQ-1001" in loaded.text
     assert loaded.problem == "1 of 1 page without text read by OCR"
     assert page_of(loaded, "AQ-1001") == "p.1"
+
+
+def line(text: str, *, size: float, width: float) -> dict[str, Any]:
+    """A line as OCR gives it: a box, whose height depends on the letters in it."""
+    return {"text": text, "size": size, "x0": 70.0, "x1": 70.0 + width, "top": 0.0, "bottom": 9.0,
+            "bold": False, "mono": False}  # fmt: skip
+
+
+def test_headings_of_a_scan_are_of_one_level_however_high_their_boxes(loaders: Loaders) -> None:
+    """Widths tell what heights do not; a foot with a gap before its number is no heading."""
+    prose = "Place the appliance on a level, dry and firm surface. Leave at least 20 cm."
+    items = [
+        line("Tarvel 4", size=26.2, width=122),
+        line(prose, size=10.6, width=350),
+        line("Safety", size=16.7, width=50),
+        line(prose, size=10.2, width=352),
+        line("Installation", size=11.6, width=81),
+        line(prose, size=10.6, width=349),
+        line("Spare parts", size=13.6, width=86),
+        line(prose, size=10.9, width=351),
+        line("Translation of the original operating manual 2", size=9.5, width=457),
+    ]
+    levels = heading_levels([{"height": 842.0, "source": "ocr", "items": items}], [])
+    assert levels == {(0, 0): 1, (0, 2): 2, (0, 4): 2, (0, 6): 2}
 
 
 def test_without_ocr_an_image_is_reported(
@@ -291,3 +335,15 @@ def test_rotated_pages_read_as_they_are_shown(loaders: Loaders) -> None:
 
     text = read(loaders, pdf(turned, size=(HEIGHT, 595))).text
     assert text.strip() == "\n".join(PROSE)
+
+
+def test_whatever_makes_a_parse_names_the_parses_that_are_kept() -> None:
+    """A module that the reader of pages imports would change parses without their being read."""
+    folder = Path(page_cache.__file__).parent
+    imported = {
+        name
+        for parser in PARSERS
+        if parser != "child"  # it imports loaders of other kinds too
+        for name in re.findall(r"loaders\.(\w+) import", (folder / f"{parser}.py").read_text())
+    }
+    assert imported - {"loaded"} <= set(PARSERS)  # of which it takes an exception

@@ -23,7 +23,7 @@ from ragmachine.index.offsets import ByteOffsets, Lines
 from ragmachine.index.passages import stretches
 from ragmachine.index.postings import Ints, WordBags, pack, term_of, unpack, with_terms_of
 from ragmachine.index.request import Shape
-from ragmachine.index.words import Words
+from ragmachine.index.words import Words, whole
 from ragmachine.places import place_of
 
 if TYPE_CHECKING:
@@ -100,16 +100,15 @@ class Batch:
     problems: list[tuple[str, str]] = field(default_factory=list)
 
 
-def metadata_line(label: str, path: str, title: str = "", place: str = "") -> str:
+def metadata_line(label: str, path: str, title: str = "") -> str:
     """What is injected into the indexed text: ``Class: X - Method: y | File: path``.
 
     Args:
         label: symbol or section, "" for none.
         path: of the file.
         title: of the document, where the label does not begin with it.
-        place: its page, "" for none.
     """
-    return " | ".join(filter(None, (title, label, f"File: {path}", place)))
+    return " | ".join(filter(None, (title, label, f"File: {path}")))
 
 
 def label_of(contexts: Sequence[NodeContext]) -> str:
@@ -227,7 +226,9 @@ class _Analyzer:
             self.labels.append(label)
             place = place_of(starts, places, piece.start, piece.end) if has_pages else ""
             title = "" if document.title in label else document.title
-            injected = raw_words(metadata_line(label, path, title, place))
+            injected = raw_words(metadata_line(label, path, title))
+            if place:  # "p.2" answers who asks for that page, and no one who asks for a model 2
+                injected.append(whole(place))
             # the marker would be evidence for "file" in every chunk; of the word, one goes
             injected.remove("File")
             for stretch in stretches(piece.start, piece.end, tables):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from ragmachine.chunking.builder import Block, ChunkBuilder, NodeContext, Piece
+from ragmachine.chunking.cuts import CRUMBS_PER_CHUNK
 from ragmachine.chunking.document import STRUCTURE, chunk_document
 from ragmachine.chunking.lines import line_blocks
 from ragmachine.corpus.decode import decode, is_binary
@@ -113,9 +114,11 @@ def is_paged(places: Places) -> bool:
 
 
 def page_pieces(loaded: Loaded, max_chars: int, overlap_chars: int) -> list[Piece]:
-    """Chunks of a document with pages: none of them goes over the end of one.
+    """Chunks of a document with pages: none goes over the end of a page, or of a section.
 
-    A chunk is cited by its page; sections go on over pages all the same.
+    A chunk is cited by its page, and sections go on over pages all the same. What a chunk is about
+    is often told by its section's name alone, which counts for little beside another's. Only
+    crumbs, such as a heading without text, join the section that follows.
     """
     from ragmachine.chunking.markdown import markdown_blocks
 
@@ -128,8 +131,22 @@ def page_pieces(loaded: Loaded, max_chars: int, overlap_chars: int) -> list[Piec
     bounds = [*(start for start, _ in loaded.places), len(text)]
     pieces: list[Piece] = []
     for start, end in pairwise(bounds):
-        pieces += builder.build(text, _clipped(blocks, start, end))
+        for section in _sections(_clipped(blocks, start, end), max_chars // CRUMBS_PER_CHUNK):
+            pieces += builder.build(text, section)
     return pieces
+
+
+def _sections(blocks: Sequence[Block], crumb: int) -> Iterator[list[Block]]:
+    """Runs of blocks of the same section; what is no longer than a crumb ends none."""
+    run: list[Block] = []
+    for block in blocks:
+        is_other = bool(run) and block.context != run[-1].context
+        if is_other and min(block.end - block.start, run[-1].end - run[0].start) > crumb:
+            yield run
+            run = []
+        run.append(block)
+    if run:
+        yield run
 
 
 def _clipped(blocks: Sequence[Block], start: int, end: int) -> tuple[Block, ...]:

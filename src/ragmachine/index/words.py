@@ -10,6 +10,13 @@ import numpy as np
 from ragmachine.index.postings import Ints
 from ragmachine.index.tokens import Tokenizer
 
+_WHOLE = "\0"  # begins no word of a text
+
+
+def whole(term: str) -> str:
+    """A raw word that stands for one term, and for none of its parts."""
+    return _WHOLE + term
+
 
 class _Ids(dict[str, int]):
     """Numbers strings in the order they are first looked up; the lookup is plain indexing."""
@@ -37,7 +44,7 @@ class Words:
         """(term numbers of all raw words in order, how many each has, where they start)."""
         expand, number = self.tokenizer.expand, self._terms.__getitem__
         for raw in islice(self.raw, len(self._lengths), None):
-            terms = expand(raw)
+            terms = (raw[1:],) if raw[0] == _WHOLE else expand(raw)
             self._flat.extend(map(number, terms))
             self._lengths.append(len(terms))
         flat = np.array(self._flat, dtype=np.int64)

@@ -14,6 +14,8 @@ from typing import Any
 
 _KEPT_PAGES = 200_000
 _MODULES = os.path.dirname(os.path.abspath(__file__))
+# Makes a parse; what is made of it later may change without reading pages again.
+PARSERS = ("child", "grids", "layout", "ocr", "pdf_chars", "pdf_reader")
 _READERS = ("pypdfium2", "pdfplumber", "rapidocr", "onnxruntime")
 
 
@@ -85,10 +87,9 @@ class PageCache:
 def reader_digest() -> str:
     """Names the code and the libraries that parse pages: others make other parses."""
     digest = hashlib.sha256()
-    for name in sorted(os.listdir(_MODULES)):
-        if name.endswith(".py"):
-            with open(os.path.join(_MODULES, name), "rb") as stream:
-                digest.update(stream.read())
+    for name in PARSERS:
+        with open(os.path.join(_MODULES, f"{name}.py"), "rb") as stream:
+            digest.update(stream.read())
     for name in _READERS:
         with contextlib.suppress(metadata.PackageNotFoundError):
             digest.update(f"{name} {metadata.version(name)}\n".encode())

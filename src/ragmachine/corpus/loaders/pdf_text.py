@@ -63,14 +63,24 @@ def document_text(
                 assembler.add(item, levels.get((number, position), 0))
     assembler.end()
     writer = assembler.writer
-    return DocumentText(writer.text(), tuple(writer.places), _title(title, assembler.headings))
+    whole = _title(title, assembler.headings, assembler.cover)
+    return DocumentText(writer.text(), tuple(writer.places), whole)
 
 
-def _title(given: str, headings: Sequence[tuple[int, str]]) -> str:
+def _title(given: str, headings: Sequence[tuple[int, str]], cover: int) -> str:
+    """The title that the file's own data gives, else the first heading; then the whole cover.
+
+    Where the document begins with its only heading of the highest level, that and the headings
+    right below, such as what kind of product it is about, hold for all that follows.
+    """
     given = plain_line(given)
-    if not _NO_TITLE.search(given) and any(map(str.isalpha, given)):
-        return given
-    return next((text for level, text in headings if level == 1), "")
+    tops = [text for level, text in headings if level == 1]
+    said = [given] if not _NO_TITLE.search(given) and any(map(str.isalpha, given)) else tops[:1]
+    if cover > 1 and len(tops) == 1 and headings[0][0] == 1:
+        for _, text in headings[:cover]:
+            if text.casefold() not in " ".join(said).casefold():
+                said.append(text)
+    return " – ".join(said)
 
 
 def _vocabulary(pages: Sequence[dict[str, Any]]) -> set[str]:
@@ -89,7 +99,9 @@ class _Assembler:
     def __init__(self, max_chars: int, vocabulary: set[str]) -> None:
         self.writer = Writer(max_chars)
         self.headings: list[tuple[int, str]] = []
+        self.cover = 0  # so many headings of the first page stand before any other text
         self._vocabulary = vocabulary
+        self._is_cover = True
         self._page = 0
         self._line = ""  # text written when it is known how the next begins
         self._prefix = ""
@@ -110,10 +122,12 @@ class _Assembler:
 
     def add(self, item: dict[str, Any], level: int) -> None:
         """Take the next item of the page; level from 1 for a heading, 0 for text."""
+        self._is_cover &= self._page == 1 and level > 0
         if "rows" in item:
             self._table(item)
         elif level:
             self._heading(item, level)
+            self.cover = len(self.headings) if self._is_cover else self.cover
         elif item["mono"] and item["text"].strip():
             self._code(item)
         else:
