@@ -85,6 +85,7 @@ class SlowChat:
         name: what it is called.
         begun: set by each question.
         go: lets words pass while it is set.
+        pause_s: before each word, for a server that has to notice something meanwhile.
         asked: questions so far; `most_at_once` of them ran together.
         told: words that were taken.
     """
@@ -93,6 +94,7 @@ class SlowChat:
     name: str = "slow:1b"
     begun: threading.Event = field(default_factory=threading.Event)
     go: threading.Event = field(default_factory=threading.Event)
+    pause_s: float = 0.0
     asked: int = 0
     at_once: int = 0
     most_at_once: int = 0
@@ -115,6 +117,7 @@ class SlowChat:
         try:
             for word in self.words:
                 assert self.go.wait(PATIENCE_S)
+                time.sleep(self.pause_s)
                 if on_token:
                     on_token(word)
                 self.told.append(word)

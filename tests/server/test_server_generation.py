@@ -15,6 +15,8 @@ from live import PATIENCE_S, Live, SlowChat, pipeline_of, until
 
 ASKED = {"query": "What does marmalade need?", "k": 3}
 STREAMED = {**ASKED, "stream": True}
+# a model that takes seconds to say all: a server has long noticed by then who left
+LONG, PAUSE_S = ("Oranges ",) * 200, 0.05
 
 
 @pytest.fixture
@@ -76,6 +78,7 @@ def test_a_full_queue_refuses_and_searches_go_on(live: Any, chat: SlowChat) -> N
 
 def test_a_reader_of_a_stream_that_leaves_stops_the_model(live: Any, chat: SlowChat) -> None:
     """At its next word; the place is free for the next question."""
+    chat.words, chat.pause_s = LONG, PAUSE_S
     server: Live = live(settings={"llm": "auto"})
     with server.client() as client, client.stream("POST", "/answer", json=STREAMED) as answer:
         lines = answer.iter_lines()
@@ -89,6 +92,7 @@ def test_a_reader_of_a_stream_that_leaves_stops_the_model(live: Any, chat: SlowC
 
 def test_a_client_that_leaves_without_a_stream_stops_the_model(live: Any, chat: SlowChat) -> None:
     """It is noticed although nothing is being sent."""
+    chat.words, chat.pause_s = LONG, PAUSE_S
     server: Live = live(settings={"llm": "auto"})
     impatient = httpx.Timeout(PATIENCE_S, read=0.5)
     with httpx.Client(base_url=server.url, timeout=impatient) as client:

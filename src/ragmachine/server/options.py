@@ -28,6 +28,7 @@ class ServerOptions:
         requests_per_minute: of one address; 0 for any number.
         answers_at_once: questions that the model is asked at the same time.
         answers_waiting: questions that may wait for that.
+        searches_at_once: threads that search.
         ingest_roots: folders that may be indexed on request; the indexed one always may.
         upload_dir: where uploads go; "" for ``uploads`` in the indexed folder.
     """
@@ -44,6 +45,7 @@ class ServerOptions:
     requests_per_minute: int = 60_000
     answers_at_once: int = 1
     answers_waiting: int = 8
+    searches_at_once: int = 1
     ingest_roots: tuple[str, ...] = ()
     upload_dir: str = ""
 

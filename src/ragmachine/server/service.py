@@ -24,7 +24,6 @@ from ragmachine.server.served import ServedPipeline
 
 _LOG = logging.getLogger(LOGGER)
 _Result = TypeVar("_Result")
-_SEARCH_THREADS = 2  # they share one interpreter: more would only wait for each other
 _FLUSH_S = 30.0
 
 
@@ -44,7 +43,7 @@ class Service:
         self.queue = GenerationQueue(options.answers_at_once, options.answers_waiting)
         self.jobs = JobRunner(build, pipeline.refresh)
         self.started = time.monotonic()
-        self._threads = ThreadPoolExecutor(_SEARCH_THREADS, thread_name_prefix="search")
+        self._threads = ThreadPoolExecutor(options.searches_at_once, thread_name_prefix="search")
         self._decomposing: ServedPipeline | None = None
         self._flushing: asyncio.Task[None] | None = None
 
