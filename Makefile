@@ -26,7 +26,7 @@ ASK = if [ -z "$$QUERY" ] && [ -t 0 ]; then printf 'question: '; IFS= read -r QU
   if [ -z "$$QUERY" ]; then echo 'say what to look for: make $@ QUERY="…"' >&2; exit 2; fi
 
 .PHONY: help setup run pipeline corpus index search search_dataset evaluate answer answer_dataset \
-        moulinette serve datasets test lint check format bench tables lock clean
+        moulinette serve demo datasets test lint check format bench tables lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z_]*\):[^#]*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | \
@@ -87,6 +87,9 @@ answer_dataset: setup ## add an answer to every entry of RESULTS
 
 serve: setup ## HTTP API and web page
 	@$(RAG) serve
+
+demo: setup ## a walk through a running server, each promise checked and measured
+	@$(RUN) python benchmarks/demo.py
 
 datasets: setup ## locate the quotations of data/datasets/quotes again
 	@$(RUN) python benchmarks/quote_spans.py
