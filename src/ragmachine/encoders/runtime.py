@@ -53,8 +53,11 @@ def open_model(path: str, *, threads: int, output: str, kind: str) -> OpenedMode
     Raises: EncoderUnavailableError: the file or a library is missing; ModelError: not such a model.
     """
     require_modules()
+    # the library can send usage data home; it looks at this when it is first imported
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime
 
+    onnxruntime.disable_telemetry_events()
     require_file(path)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from typing import Any
 
@@ -15,6 +16,7 @@ _BOX_EMS = 1.25
 @cache
 def _engine() -> Any:
     """The engine, its models read from its own package; one thread, since workers run beside."""
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # before onnxruntime is imported
     from rapidocr import RapidOCR
 
     runtime = {"intra_op_num_threads": 1, "inter_op_num_threads": 1, "enable_cpu_mem_arena": True}
