@@ -53,7 +53,7 @@ _NEAR = (
 _STAGES = (
     *_DENSE,
     _setting("expand", "mode"), _setting("expand_weight", "float"),
-    _setting("narrow", "flag"), _setting("decompose", "flag"),
+    _setting("narrow", "flag"), _setting("compare", "flag"), _setting("decompose", "flag"),
     _setting("retry_coverage", "float"), _setting("priors", "flag"),
     _setting("distinct", "flag"), _setting("near_duplicates", "float"),
     _setting("variety", "float"), _setting("correct", "flag"), _setting("common_share", "float"),

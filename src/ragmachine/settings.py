@@ -89,6 +89,7 @@ class Settings:
     expand_weight: float = _knob(
         0.25, "weight of an added word; the query's words have 1", low=0, high=1
     )
+    compare: bool = _knob(True, "search for either side of a comparison and merge the searches")
     decompose: bool = _knob(False, "cut a question of several parts and merge the searches")
     retry_coverage: float = _knob(
         0.2, "search wider where the best hits hold less of the question; 0 never", low=0, high=1

@@ -90,7 +90,7 @@ def _stages(
     from ragmachine.retrieval.variety import VarietyStage
 
     stages: list[Stage] = []
-    if options.does_decompose:
+    if options.does_compare or options.does_decompose:
         from ragmachine.retrieval.parts import PartsStage
 
         stages.append(PartsStage(retriever, reader.read_part))
@@ -153,6 +153,7 @@ def search_options(settings: Settings) -> SearchOptions:
         expand=settings.expand,
         expand_weight=settings.expand_weight,
         does_narrow=settings.narrow,
+        does_compare=settings.compare,
         does_decompose=settings.decompose,
         retry_coverage=settings.retry_coverage,
         is_distinct=settings.distinct,

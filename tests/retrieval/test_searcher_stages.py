@@ -199,3 +199,18 @@ def test_ever_new_filters_fill_no_memory(project: Workspace) -> None:
         assert searcher.search("alpha", 1, f"path:f{number}/**").hits == ()
     assert len(searcher.search("alpha", 1, "path:a.md").hits) == 1
     assert len(searcher._masks) < 100
+
+
+def test_either_side_of_a_comparison_is_searched_for_itself(project: Workspace) -> None:
+    """Ten pages say more of one thing than of the other; the other's page still comes second."""
+    for number in range(10):
+        project.write(f"first{number}.md", f"# First {number}\n\nThe warranty of the Tarvel 3.\n")
+    project.write(
+        "second.md", "# Ostrin\n\n" + "Filler about rain. " * 30 + "Warranty: Ostrin 5.\n"
+    )
+    project.index()
+    asked = "Which has the longer warranty, the Tarvel 3 or the Ostrin 5?"
+    assert "second.md" in names(project, asked)[:2]
+    plan = project.pipeline().search(asked, explain=True).plan
+    assert plan["parts"] == ["warranty of Tarvel 3", "warranty of Ostrin 5"]
+    assert "parts" not in project.pipeline(compare=False).search(asked, explain=True).plan

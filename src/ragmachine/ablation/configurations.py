@@ -103,6 +103,7 @@ def _aside() -> list[Row]:
         "stages off": {
             **{without: left_out for _, without, left_out in _STAGES},
             "no factors for kinds of files": {"priors": False},
+            "comparisons searched as a whole": {"compare": False},
         },
         "stages on": {
             "feedback (RM3)": {"expand": "prf"},

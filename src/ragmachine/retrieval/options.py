@@ -17,6 +17,7 @@ class SearchOptions:
         expand: ``none``, ``llm`` (a model's synonyms) or ``prf`` (words of the best hits).
         expand_weight: of an added word; the query's own words have 1.
         does_narrow: whether files, folders and versions that a question names are lifted.
+        does_compare: whether either side of a comparison is searched for itself.
         does_decompose: whether questions of several parts are cut and merged.
         retry_coverage: a ranking whose best hits hold less of the question than this, 0 to 1, is
             merged with a wider one; 0 never is.
@@ -31,6 +32,7 @@ class SearchOptions:
     expand: str = "none"
     expand_weight: float = 0.25
     does_narrow: bool = True
+    does_compare: bool = True
     does_decompose: bool = False
     retry_coverage: float = 0.2
     is_distinct: bool = True

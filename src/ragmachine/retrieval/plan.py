@@ -15,8 +15,19 @@ _OF_EACH = re.compile(
     r"(?:the\s+)?(?P<first>[^,;?]{2,60}?)\s+(?:and|vs\.?|versus|or)\s+(?:the\s+)?(?P<second>[^,;?]{2,60}?)\s*\??$",
     re.IGNORECASE,
 )
+_WHICH = re.compile(
+    r"^(?:which|what)(?:\s+one|\s+of\s+(?:them|the\s+two))?\s+(?:has|is|gives|offers|needs|takes|uses)\s+"
+    r"(?:the\s+|an?\s+)?(?P<what>[\w\s-]{3,60}?)\s*[,:]\s*(?:the\s+)?(?P<first>[^,;?]{2,60}?)\s+or\s+"
+    r"(?:the\s+)?(?P<second>[^,;?]{2,60}?)\s*\??$",
+    re.IGNORECASE,
+)
+_DEGREE = re.compile(
+    r"^(?:more|less|fewer|greater|better|worse|longer|shorter|higher|lower|larger|bigger|smaller|faster"
+    r"|slower|wider|deeper|heavier|lighter|stronger|cheaper)\s+(?=\w)",
+    re.IGNORECASE,
+)
 _BETWEEN = re.compile(
-    r"^(?P<what>.*?\bdifferences?)\s+between\s+(?:the\s+)?(?P<first>[^,;?]{2,80}?)\s+and\s+"
+    r"^(?P<what>.*?\bdifferences?)(?:\s+in\s+(?:the\s+)?(?P<property>[\w\s-]{3,60}?))?\s+between\s+(?:the\s+)?(?P<first>[^,;?]{2,80}?)\s+and\s+"
     r"(?:the\s+)?(?P<second>[^,;?]{2,80}?)(?P<tail>\s+(?:in|for|when|of)\s+[^?]*)?\s*\??$",
     re.IGNORECASE,
 )
@@ -29,13 +40,13 @@ def decompose(query: str) -> tuple[str, ...]:
     give their parts; "what is X and how does Y …" is cut where the second question begins.
     """
     text = " ".join(query.split())
+    sides = compared(text)
+    if sides:
+        return sides
     between = _BETWEEN.match(text)
     if between:
         tail = between["tail"] or ""
         return (f"{between['first']}{tail}", f"{between['second']}{tail}")
-    each = _OF_EACH.match(text)
-    if each and each["lead"]:
-        return tuple(f"{each['what']} {each['link']} {each[side]}" for side in ("first", "second"))
     parts = [part.strip(" ,;?") for part in _SPLIT.split(text)]
     parts = [part for part in parts if len(part.split()) >= _MIN_WORDS]
     if len(parts) < 2:
@@ -43,3 +54,26 @@ def decompose(query: str) -> tuple[str, ...]:
     if len(parts) > MAX_PARTS:
         parts = [*parts[: MAX_PARTS - 1], " ".join(parts[MAX_PARTS - 1 :])]
     return tuple(parts)
+
+
+def compared(query: str) -> tuple[str, ...]:
+    """What a comparison asks of either side, in its order; nothing for another question.
+
+    "Which has the longer warranty, X or Y?" gives "warranty of X", "warranty of Y"; so do "compare
+    the warranty of X and Y" and "the difference in warranty between X and Y". "The difference
+    between X and Y" names nothing that is asked of both: the passage that has it holds both.
+    """
+    text = " ".join(query.split())
+    sides = ("first", "second")
+    which = _WHICH.match(text)
+    if which:
+        asked = _DEGREE.sub("", which["what"])
+        return tuple(f"{asked} of {which[side]}" for side in sides)
+    between = _BETWEEN.match(text)
+    if between and between["property"]:
+        tail = between["tail"] or ""
+        return tuple(f"{between['property']} of {between[side]}{tail}" for side in sides)
+    each = _OF_EACH.match(text)
+    if each and each["lead"]:
+        return tuple(f"{each['what']} {each['link']} {each[side]}" for side in sides)
+    return ()

@@ -41,6 +41,7 @@ class Question:
         k: hits that are wanted in the end.
         least_pool: hits that a stage wants to look at, however few are wanted in the end.
         parts: the questions that it is made of; one or none where it is not cut.
+        is_comparison: whether the parts ask the same of two things.
         added: terms of synonyms, with their weights.
         analysis: the query taken apart.
         notes: what stages did, for ``--explain``: they write it, and never read it.
@@ -54,6 +55,7 @@ class Question:
     k: int = 10
     least_pool: int = 0
     parts: tuple[str, ...] = ()
+    is_comparison: bool = False
     added: Mapping[str, float] = field(default_factory=dict)
     analysis: QueryAnalysis = field(default_factory=lambda: QueryAnalysis("", {}))
     notes: dict[str, Any] = field(default_factory=dict, compare=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -18,6 +19,11 @@ from ragmachine.retrieval.ranking import Mask, Question
 
 if TYPE_CHECKING:
     from ragmachine.index.reader import Index
+
+# What every comparison that `plan.compared` knows holds; most questions need not import it.
+_COMPARING = re.compile(
+    r"\b(?:compare|contrast|differences?|which|what)\b.*\b(?:and|or|vs|versus)\b", re.IGNORECASE
+)
 
 
 class QuestionReader:
@@ -49,6 +55,7 @@ class QuestionReader:
         """
         analysis = self.analyze(query)
         added = self._added(analysis) if analysis.terms else {}
+        sides = self._sides(query)
         return Question(
             terms={**added, **analysis.terms},
             names=analysis.names,
@@ -56,7 +63,8 @@ class QuestionReader:
             narrowing=self._narrowing(query) if self._options.does_narrow else Narrowing(),
             k=k,
             least_pool=self._options.reranked,
-            parts=self._parts(query),
+            parts=sides or self._parts(query),
+            is_comparison=bool(sides),
             added=added,
             analysis=analysis,
         )
@@ -92,13 +100,21 @@ class QuestionReader:
             counts[kind] += count
         return counts
 
+    def _sides(self, query: str) -> tuple[str, ...]:
+        """What a comparison asks of either side; none where it is none, or not to be cut."""
+        if not self._options.does_compare or not _COMPARING.search(query):
+            return ()
+        from ragmachine.retrieval.plan import compared
+
+        return compared(_writable(query))
+
     def _parts(self, query: str) -> tuple[str, ...]:
-        """The question's parts, without what no file can hold; none where it is not to be cut."""
+        """The question's parts; none where it is not to be cut."""
         if not self._options.does_decompose:
             return ()
         from ragmachine.retrieval.plan import decompose
 
-        return decompose(query.encode("utf-8", "replace").decode("utf-8"))
+        return decompose(_writable(query))
 
     def _added(self, analysis: QueryAnalysis) -> dict[str, float]:
         """Terms of the user's and the model's synonyms that the query does not have."""
@@ -119,3 +135,8 @@ class QuestionReader:
     def _places(self) -> FilePlaces:
         """Made for the first question that names a place: it takes a look at every path."""
         return FilePlaces(self._index.files, self._index.root)
+
+
+def _writable(query: str) -> str:
+    """A query without what no file can hold."""
+    return query.encode("utf-8", "replace").decode("utf-8")
