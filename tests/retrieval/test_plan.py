@@ -65,6 +65,8 @@ def test_there_are_never_more_than_three_parts() -> None:
         "What is the difference between RRF and MMR in search?",
         "Which option sets the port, and which the host?",
         "What is the port or the host?",
+        "What is the default log format, JSON or plain text?",
+        "Which is the name of the port: http or https?",
         "",
     ],
 )

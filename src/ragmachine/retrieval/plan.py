@@ -16,18 +16,20 @@ _OF_EACH = re.compile(
     re.IGNORECASE,
 )
 _WHICH = re.compile(
-    r"^(?:which|what)(?:\s+one|\s+of\s+(?:them|the\s+two))?\s+(?:has|is|gives|offers|needs|takes|uses)\s+"
+    r"^(?:which|what)(?:\s+one|\s+of\s+(?:them|the\s+two))?\s+"
+    r"(?P<verb>has|is|gives|offers|needs|takes|uses)\s+"
     r"(?:the\s+|an?\s+)?(?P<what>[\w\s-]{3,60}?)\s*[,:]\s*(?:the\s+)?(?P<first>[^,;?]{2,60}?)\s+or\s+"
     r"(?:the\s+)?(?P<second>[^,;?]{2,60}?)\s*\??$",
     re.IGNORECASE,
 )
-_DEGREE = re.compile(
-    r"^(?:more|less|fewer|greater|better|worse|longer|shorter|higher|lower|larger|bigger|smaller|faster"
-    r"|slower|wider|deeper|heavier|lighter|stronger|cheaper)\s+(?=\w)",
+_COMPARATIVE = re.compile(
+    r"(?:more|less|fewer|greater|better|worse|longer|shorter|higher|lower|larger|bigger|smaller|faster"
+    r"|slower|wider|deeper|heavier|lighter|stronger|cheaper)\b",
     re.IGNORECASE,
 )
+_DEGREE = re.compile(rf"^{_COMPARATIVE.pattern}\s+(?=\w)", re.IGNORECASE)
 _BETWEEN = re.compile(
-    r"^(?P<what>.*?\bdifferences?)(?:\s+in\s+(?:the\s+)?(?P<property>[\w\s-]{3,60}?))?\s+between\s+(?:the\s+)?(?P<first>[^,;?]{2,80}?)\s+and\s+"
+    r"^.*?\bdifferences?(?:\s+in\s+(?:the\s+)?(?P<property>[\w\s-]{3,60}?))?\s+between\s+(?:the\s+)?(?P<first>[^,;?]{2,80}?)\s+and\s+"
     r"(?:the\s+)?(?P<second>[^,;?]{2,80}?)(?P<tail>\s+(?:in|for|when|of)\s+[^?]*)?\s*\??$",
     re.IGNORECASE,
 )
@@ -66,7 +68,7 @@ def compared(query: str) -> tuple[str, ...]:
     text = " ".join(query.split())
     sides = ("first", "second")
     which = _WHICH.match(text)
-    if which:
+    if which and (which["verb"].lower() != "is" or _COMPARATIVE.match(which["what"])):
         asked = _DEGREE.sub("", which["what"])
         return tuple(f"{asked} of {which[side]}" for side in sides)
     between = _BETWEEN.match(text)
