@@ -271,7 +271,7 @@ COMMANDS = (
     ),
     Command(
         "mcp", "the same for an editor or agent that speaks MCP on stdin and stdout",
-        (_BONUS, *_STAGES, _setting("answer_cache", "flag"), *_MODEL, _INDEX_DIR),
+        (_BONUS, *_STAGES, _setting("answer_cache", "flag"), *_MODEL, _INDEX_DIR, _COLLECTION),
         example="mcp --index_dir data/processed",
     ),
 )  # fmt: skip

@@ -196,3 +196,10 @@ def test_a_clamped_number_is_the_smaller_of_itself_and_its_bound(number: int) ->
     """However many digits it has."""
     option = Option("k", "int", "", low=1, high=50, is_clamped=True)
     assert convert(option, str(number), "--k") == min(number, 50)
+
+
+def test_where_an_index_folder_can_be_named_a_collection_can_be() -> None:
+    """An agent is served the same indexes as a person."""
+    for command in COMMANDS:
+        names = {option.name for option in command.options}
+        assert ("index_dir" in names) == ("collection" in names), command.name

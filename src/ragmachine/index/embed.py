@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragmachine.encoders.cache import EncodingProgress, VectorCache, encode_cached, text_key
+from ragmachine.encoders.cache import EncodingProgress, VectorCache, encode_cached
 from ragmachine.index.dense import DenseStore
 from ragmachine.index.excerpts import EXCERPT_TOKENS, excerpts_of
 
@@ -112,8 +112,7 @@ def refresh_vectors(store: DenseStore, index: Index) -> int:
     with store.writing():
         cache = VectorCache(store.folder, state["encoder"], state["dimensions"])
         excerpts = excerpts_of(index)
-        keys = [text_key(text, EXCERPT_TOKENS) for text in excerpts.texts]
-        vectors, is_known = cache.get(keys)
+        vectors, is_known = cache.get(excerpts.keys)
         store.publish(index, state["encoder"], vectors, excerpts.first)
     return int(np.count_nonzero(~is_known))
 
@@ -136,7 +135,7 @@ class _Run:
         self._cache = cache
         self._excerpts = excerpts_of(index)
         self._on_progress = on_progress
-        self._keys = [text_key(text, EXCERPT_TOKENS) for text in self._excerpts.texts]
+        self._keys = self._excerpts.keys
 
     @property
     def total(self) -> int:

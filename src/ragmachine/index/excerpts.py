@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from ragmachine.encoders.cache import text_key
+
 if TYPE_CHECKING:
     from ragmachine.index.reader import Index
 
@@ -36,6 +38,11 @@ class Excerpts:
 
     texts: list[str]
     first: Ids
+
+    @property
+    def keys(self) -> list[bytes]:
+        """The keys of the texts in a `VectorCache`."""
+        return [text_key(text, EXCERPT_TOKENS) for text in self.texts]
 
     def ordered(self, chunks: list[int]) -> list[int]:
         """Numbers of all excerpts: the heads in this order of chunks, then what follows them."""
