@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tomllib
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
@@ -177,3 +178,12 @@ def test_a_folder_that_refuses_is_a_fault(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(places.tempfile, "TemporaryFile", refuse)
     check = places.permission_check(store)
     assert (check.state, "Permission denied" in check.detail) == (BROKEN, True)
+
+
+def test_every_extra_is_explained() -> None:
+    """Whoever reads that one is absent learns what it would be good for."""
+    pyproject = Path(__file__).parents[2] / "pyproject.toml"
+    extras = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
+    assert packages.PURPOSES.keys() == extras.keys()

@@ -89,12 +89,41 @@ def test_the_command_told_brings_it_up_to_date(
     assert after["folders"] == before["folders"] == [{"path": "", "tag": "two words"}]
 
 
+def test_the_command_told_names_every_folder(
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also the one that is indexed by default: without it the index would lose its files."""
+    folders = [str(tmp_path / name) for name in ("docs", "src")]
+    for folder in folders:
+        os.mkdir(folder)
+        (Path(folder) / "a.md").write_text("words\n")
+    words = [word for folder in folders for word in ("--target_dir", folder)]
+    assert program.run("index", *words, *place(tmp_path), "--quiet").code == 0
+    (tmp_path / "src" / "b.md").write_text("more\n")
+    monkeypatch.setenv("RAG_TARGET_DIR", folders[0])
+    assert status(program, tmp_path)["update"] == " ".join(["ragmachine", "index", *words])
+
+
+def test_the_command_told_leaves_out_a_default_folder(
+    program: Program, tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that is indexed by default is not named, tagged or not."""
+    words = ["--target_dir", str(corpus), "--source_tag", "mine"]
+    program.run("index", *words, *place(tmp_path), "--quiet")
+    (corpus / "e.md").write_text("more\n")
+    monkeypatch.setenv("RAG_TARGET_DIR", str(corpus))
+    assert status(program, tmp_path)["update"] == "ragmachine index --source_tag mine"
+
+
 def test_vectors_that_are_missing_are_told(program: Program, tmp_path: Path, corpus: Path) -> None:
-    """Those of another generation are none of this one's."""
+    """In chunks, which may have several; those of another generation are none of this one's."""
     folder = tmp_path / "index" / "dense-vectors"
     folder.mkdir()
     generation = status(program, tmp_path)["generation"]
-    state = '{"generation": "%s", "encoder": "toy", "known": 3, "dimensions": 4, "name": "x"}'
+    state = (
+        '{"generation": "%s", "encoder": "toy", "known": 7, "chunks": 3, "dimensions": 4,'
+        ' "name": "x"}'
+    )
     (folder / "current.json").write_text(state % generation)
     assert status(program, tmp_path)["vectors"] == {"encoder": "toy", "chunks": 3, "missing": 1}
     assert "1 lack one" in program.run("status", *place(tmp_path)).out

@@ -165,6 +165,9 @@ def test_what_follows_the_head_is_found_too(project: Workspace) -> None:
     index, encoder = project.open(), ToyEncoder()
     report = embed_index(store_of(project), index, encoder)
     assert (report.chunks, report.excerpts) == (2, 3)
+    state = store_of(project).state()
+    assert state is not None
+    assert (state["chunks"], state["known"]) == (2, 3)
     assert sum("walnut" in text for text in encoder.encoded) == 1
     opened = store_of(project).open(index)
     assert opened is not None

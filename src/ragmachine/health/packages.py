@@ -14,17 +14,17 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 _AT_LEAST = re.compile(r">=\s*([\w.]+)")
 _EXTRA = re.compile(r"extra\s*==\s*[\"']([\w-]+)[\"']")
 _OTHER_SYSTEM = re.compile(r"(?:sys_platform|platform_system)\s*==\s*[\"'](\w+)[\"']")
-# What an extra is for; one that is not named here is shown without a word about it.
+# What an extra is for; each of pyproject.toml has a word here.
 PURPOSES = {
     "ann": "approximate search in large sets of vectors",
-    "code": "functions and classes of languages other than Python",
     "dense": "vectors of passages by a local encoder (--bonus y)",
-    "docx": "Word documents",
+    "languages": "definitions in languages other than Python",
     "local": "answers by a small model in this process, without Ollama",
-    "ocr": "text of scanned pages",
-    "pdf": "PDF files",
+    "mcp": "tools for editors and agents",
+    "measure": "ROUGE-L in `evaluate_answers`",
+    "pdf": "PDF files, scanned pages included",
     "plots": "plots of `ablate`",
-    "serve": "the HTTP API and the web page",
+    "server": "the HTTP API and the web page",
     "watch": "`watch` as the operating system reports changes, instead of by looking",
 }
 

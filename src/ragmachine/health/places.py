@@ -6,9 +6,9 @@ import os
 import shutil
 import tempfile
 
-from ragmachine.errors import IndexMissingError, IndexVersionError, RagError
+from ragmachine.errors import IndexMissingError, RagError
 from ragmachine.health.checks import ABSENT, BROKEN, OK, Check
-from ragmachine.health.status import sizes_on_disk
+from ragmachine.health.status import DENSE_FOLDER, sizes_on_disk
 from ragmachine.index.files import read_json
 from ragmachine.index.hashes import verify
 from ragmachine.index.store import ARTIFACTS, IndexStore
@@ -16,7 +16,6 @@ from ragmachine.index.store import ARTIFACTS, IndexStore
 # A build writes a second generation before the first one goes.
 _ROOM_FACTOR = 2
 _LEAST_ROOM_BYTES = 200_000_000
-_DENSE = "dense-vectors"
 
 
 def index_check(store: IndexStore, rebuild: str) -> Check:
@@ -33,8 +32,6 @@ def index_check(store: IndexStore, rebuild: str) -> Check:
         verify(os.path.join(folder, artifact) for artifact in ARTIFACTS)
     except IndexMissingError as error:
         return Check(name, ABSENT, error.message, rebuild)
-    except IndexVersionError as error:
-        return Check(name, BROKEN, error.message, rebuild)
     except RagError as error:
         return Check(name, BROKEN, error.message, rebuild)
     chunks = manifest["counts"]["chunks"]
@@ -43,7 +40,7 @@ def index_check(store: IndexStore, rebuild: str) -> Check:
 
 def vectors_check(store: IndexStore) -> Check | None:
     """Whether the vectors are what was written; None where none were made."""
-    folder = store.path(_DENSE)
+    folder = store.path(DENSE_FOLDER)
     path = os.path.join(folder, "current.json")
     if not os.path.isfile(path):
         return None

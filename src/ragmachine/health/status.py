@@ -16,7 +16,7 @@ from ragmachine.index.reuse import Changes, Previous, changes_since
 from ragmachine.index.sources import Selection, find_sources
 from ragmachine.index.store import IndexStore
 
-_DENSE = "dense-vectors"  # as `index.dense` calls it, which needs numpy
+DENSE_FOLDER = "dense-vectors"  # as `index.dense` calls it, which needs numpy
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class VectorState:
 
     Attributes:
         encoder: who made them.
-        known: chunks of the index that answers that have one.
+        known: chunks of the index that answers whose head has one.
         missing: chunks that lack one; all of them where the vectors belong to another generation.
     """
 
@@ -127,8 +127,8 @@ def read_status(store: IndexStore) -> IndexStatus:
     manifest = store.manifest(folder)
     previous = Previous(folder, manifest)
     changes, notice = Changes(), ""
+    selection = Selection.from_json(manifest["settings"])
     try:
-        selection = Selection.from_json(manifest["settings"])
         found = find_sources(manifest["absolute_root"], store.folder, selection)
         changes = changes_since(previous, found)
     except CorpusError as error:
@@ -139,7 +139,7 @@ def read_status(store: IndexStore) -> IndexStatus:
         generation=os.path.basename(folder),
         corpus_root=manifest["corpus_root"],
         absolute_root=manifest["absolute_root"],
-        folders=Selection.from_json(manifest["settings"]).folders,
+        folders=selection.folders,
         built_ns=manifest["created_ns"],
         counts=manifest["counts"],
         settings=manifest["settings"],
@@ -160,7 +160,7 @@ def sizes_on_disk(store: IndexStore) -> dict[str, int]:
     sizes = {"index": 0, "vectors": 0, "summaries": 0, "caches": 0}
     for name in own_entries(store.folder):
         part = (
-            "vectors" if name == _DENSE
+            "vectors" if name == DENSE_FOLDER
             else "index" if "gen-" in name or name == "CURRENT"
             else "summaries" if name.startswith("summaries")
             else "caches"
@@ -170,10 +170,10 @@ def sizes_on_disk(store: IndexStore) -> dict[str, int]:
 
 
 def _vectors(store: IndexStore, generation: str, chunks: int) -> VectorState | None:
-    path = os.path.join(store.folder, _DENSE, "current.json")
+    path = os.path.join(store.folder, DENSE_FOLDER, "current.json")
     if not os.path.isfile(path):
         return None
     state = read_json(path)
     is_of_this = state.get("generation") == os.path.basename(generation)
-    known = int(state.get("known", 0)) if is_of_this else 0
+    known = int(state.get("chunks", 0)) if is_of_this else 0
     return VectorState(str(state.get("encoder", "")), known, chunks - known)

@@ -138,6 +138,7 @@ class DenseStore:
             "dimensions": int(vectors.shape[1]),
             "name": name,
             "known": int(np.count_nonzero(vectors.any(axis=1))),
+            "chunks": int(np.count_nonzero(vectors[first[:-1]].any(axis=1))),  # with a head
         }
         with storage_errors(self.folder):
             os.rename(building, path)
