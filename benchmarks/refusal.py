@@ -60,7 +60,7 @@ class Case:
         group: ``named``, ``paraphrased`` or ``unanswerable``.
         kind: of an unanswerable one.
         half: ``tune`` or ``report``.
-    strength, missing: as in `Grounds`.
+        strength, missing: as in `Grounds`.
         corpus: where it was asked.
         is_found: whether a true source is among the hits.
         evidence: what the strength is made of, names left aside.

@@ -69,7 +69,7 @@ class ChatSession:
     conversation: Conversation = field(default_factory=Conversation)
     _made: dict[str, Rewriter] = field(default_factory=dict)
     _failed: int = 0
-    _count: int = 0
+    _done: int = 0
 
     def run(self) -> None:
         """Answer until the lines end.
@@ -91,7 +91,8 @@ class ChatSession:
         finally:
             self.pipeline.flush()
         if self._failed and not self.lines.is_interactive:
-            raise RagError(f"{self._failed} of {self._count} lines failed, see above")
+            count = self._failed + self._done
+            raise RagError(f"{self._failed} of {count} lines failed, see above")
 
     def _step(self) -> bool:
         """Read a line and do what it asks; False at the end."""
@@ -103,10 +104,11 @@ class ChatSession:
                 return False
             if not text.strip():
                 return True
-            self._count += 1
             if not self.lines.is_interactive:
                 self.console.aside(f"> {text.strip()}")
-            return self._do(read_line(text))
+            is_going_on = self._do(read_line(text))
+            self._done += 1
+            return is_going_on
         except RagError as error:
             self._failed += 1
             self.console.error(str(error))

@@ -141,6 +141,8 @@ def test_clear_forgets_the_conversation(pipeline: ToldPipeline) -> None:
     out, _ = chat(pipeline, "What does E-31 mean?", "/clear", "and E-32?", "/history")
     assert pipeline.asked[-1][0] == "and E-32?"
     assert "E-31" not in out
+    _, session = chat(pipeline, "What does E-31 mean?", "/clear")
+    assert (session.conversation.answer, session.conversation.sources) == (None, ())
 
 
 def test_rewriting_can_be_switched_off_and_on(pipeline: ToldPipeline) -> None:
@@ -300,6 +302,14 @@ def test_an_error_costs_one_answer(tmp_path: Path, capsys: pytest.CaptureFixture
     with pytest.raises(RagError, match="1 of 2 lines failed"):
         chat(pipeline, "bad?", "q?", is_interactive=False)
     assert [query for query, _ in pipeline.asked] == ["bad?", "q?"] * 2
+
+
+def test_a_line_too_long_is_one_of_the_lines_that_failed(pipeline: ToldPipeline) -> None:
+    """What is passed over counts as a line, so that no more fail than there were."""
+    lines = Pipe(io.StringIO("x" * 20_001 + "\n"))
+    out = ChatConsole(io.StringIO(), pipeline.settings.project_root)
+    with pytest.raises(RagError, match="1 of 1 lines failed"):
+        ChatSession(pipeline, out, lines, k=3).run()  # type: ignore[arg-type]
 
 
 def test_the_oldest_turn_is_forgotten(pipeline: ToldPipeline) -> None:

@@ -94,6 +94,14 @@ def test_a_question_that_explains_itself_is_left_alone(asked: str) -> None:
     assert rewrite(asked, [WARRANTY]) == asked
 
 
+def test_a_long_question_says_what_it_is_about() -> None:
+    """Beyond 300 characters nothing is completed."""
+    asked = "What does it cost " + "now " * 70 + "?"
+    assert len(asked) == 299
+    assert rewrite(asked, [WARRANTY]).startswith("What does the Limpet 3 cost now")
+    assert rewrite(f"{asked}??", [WARRANTY]) == f"{asked}??"
+
+
 @pytest.mark.parametrize("asked", ["and of the Limpet 5?", "why?", "what does it cost?", "[1]?"])
 def test_without_a_conversation_nothing_is_changed(asked: str) -> None:
     """Not even white space."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from ragmachine.conversation.rewriting import (
 )
 from ragmachine.errors import ModelError
 from ragmachine.llm import ModelUnavailableError
+from ragmachine.llm.chat import Reply
 from ragmachine.models import Answer, SearchResult
 
 WARRANTY = "How long is the warranty of the Limpet 3?"
@@ -67,6 +69,37 @@ def test_rubbish_falls_back_to_the_rules(reply: str) -> None:
     done = Rewriter(FakeChat(reply)).rewrite(ASKED, conversation())
     assert (done.question, done.by) == (BY_RULES, "rules")
     assert "not usable" in done.notice
+
+
+@pytest.mark.parametrize(
+    ("asked", "reply"),
+    [
+        ("can it be repaired by an electrician at sea?", "Can the Limpet 3?"),
+        ("how long is it?", "What is the warranty of the Limpet 3?"),
+    ],
+    ids=["half is left out", "asks for something else"],
+)
+def test_what_is_asked_stays_asked(asked: str, reply: str) -> None:
+    """A question of known words that lost most of its own, or its "how", is not followed."""
+    assert Rewriter(FakeChat(written(reply))).rewrite(asked, conversation()).by == "rules"
+
+
+def test_the_model_has_only_so_long() -> None:
+    """The time that was given reaches it."""
+
+    class Timed(FakeChat):
+        """Keeps how long it may take."""
+
+        seconds: float | None = None
+
+        def chat(self, messages: Any, *, timeout_s: float | None = None, **more: Any) -> Reply:
+            """Answer."""
+            self.seconds = timeout_s
+            return super().chat(messages, **more)
+
+    chat = Timed(written(BY_RULES))
+    assert Rewriter(chat, timeout_s=3.5).rewrite(ASKED, conversation()).by == "model"
+    assert chat.seconds == 3.5
 
 
 def test_a_model_that_is_not_there_is_asked_once() -> None:

@@ -18,7 +18,7 @@ def source(text: str = CITED, whole: str = TEXT) -> Source:
     start = whole.index(text)
     first = whole.count("\n", 0, start) + 1
     last = first + text.count("\n")
-    return Source(1, "a.md", start, start + len(text), first, last, "Section: A", text)
+    return Source(1, "a.md", start, start + len(text), first, last, "", "Section: A", text)
 
 
 def test_lines_that_stand_where_they_stood() -> None:
@@ -56,7 +56,7 @@ def test_lines_that_are_gone_are_shown_as_indexed(now: str | None) -> None:
 def test_lines_count_by_every_line_end(end: str) -> None:
     """As the index counts them; a form feed ends none."""
     whole = f"a\fb{end}b{end}c{end}"
-    found = excerpt(Source(1, "a", 4 + len(end) - 1, 4 + len(end), 2, 2, "", "b"), whole, around=1)
+    found = excerpt(Source(1, "a", 4 + len(end) - 1, 4 + len(end), 2, 2, text="b"), whole, around=1)
     assert found.lines == ("a\fb", "b", "c")
     assert found.cited == (2, 2)
 
@@ -64,7 +64,7 @@ def test_lines_count_by_every_line_end(end: str) -> None:
 def test_a_long_passage_is_cut() -> None:
     """To 120 lines, and the rest is counted."""
     whole = "x\n" * 300
-    found = excerpt(Source(1, "a", 0, len(whole), 1, 300, "", whole), whole)
+    found = excerpt(Source(1, "a", 0, len(whole), 1, 300, text=whole), whole)
     assert (len(found.lines), found.left_out) == (120, 180)
 
 

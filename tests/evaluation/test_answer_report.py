@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ragmachine.errors import DatasetError
@@ -83,6 +85,15 @@ def test_a_set_without_answers_and_sources_is_one_of_refusals() -> None:
     report = evaluate_answers(answers({"none": "I don't know."}), only)
     assert any("only refusals are measured" in warning for warning in report.warnings)
     assert report.to_json()["measures"]["refusal_recall"]["mean"] == 1.0
+
+
+@pytest.mark.parametrize("more", [{}, {"sentences": [{"supported": True}]}], ids=["none", "some"])
+def test_answers_without_verdicts_are_told(more: dict[str, Any]) -> None:
+    """That no sentence is unsupported says nothing where nobody looked."""
+    entry = AnswerEntry(question_id="found", question="a?", answer="It is 5.", **more)
+    report = evaluate_answers(SearchResults(search_results=(entry,), k=1), DATASET)
+    warned = any("which of its sentences are supported" in line for line in report.warnings)
+    assert warned is not bool(more)
 
 
 def test_what_to_type_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -247,7 +247,9 @@ def test_no_answer_is_0_where_a_measure_applies() -> None:
 def test_key_values_of_the_dataset_come_first() -> None:
     """Its own list is used as it is, and an empty one turns the measure off."""
     assert wanted_values(question(answer="8 of `x`", key_values=["7", 9])) == ("7", "9")
-    assert wanted_values(question(answer="8 of `x`", key_values=[])) == ()
+    empty = question(answer="8 of `x`", key_values=[])
+    assert wanted_values(empty) == ()
+    assert score_answer(empty, GivenAnswer("8")).key_values is None
     assert wanted_values(question(answer="8 of `x`")) == ("x", "8")
 
 

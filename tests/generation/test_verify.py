@@ -257,6 +257,22 @@ def test_lines_of_a_quotation_may_stand_apart(make_passage):
     assert not all(one.is_supported for one in check(text, passages))
 
 
+def test_a_blank_line_within_a_quotation_counts_for_nothing(make_passage):
+    """Fenced code is quoted whole, however far apart its parts stand."""
+    source = "```\nserve(gateway, board,\n\n" + "    more,\n" * 20 + "    limit=30,\n)\n```\n"
+    (quoted,) = Verifier().verify(f"{source} [1]", [make_passage(source)], is_quoted=True)
+    assert (quoted.is_supported, quoted.reason) == (True, "")
+
+
+def test_what_stands_there_is_supported_however_its_words_are_spread(make_passage):
+    """A quotation without a word to look up, and code that is longer than a window."""
+    source = 'if full:\n"""\n'
+    found = Verifier().verify('""" [1]', [make_passage(source)], is_quoted=True)
+    assert [one.is_supported for one in found] == [True]
+    source = "```\n" + "".join(f"step{chr(97 + n)}()\n" for n in range(24)) + "```\n"
+    assert verdicts(f"{source} [1]", [make_passage(source)]) == [True]
+
+
 def test_part_of_a_word_is_no_quotation(make_passage):
     """A text that ends within a number of the passage does not stand there."""
     passage = make_passage("The gateway listens on port 84170.\n")

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
-from ragmachine.evaluation.answer_scores import MEASURES, AnswerScore, Estimate, means
+from ragmachine.evaluation.answer_scores import MEASURES, AnswerScore, Estimate, means, means_json
 from ragmachine.usage import Usage
 
 SEED = 0
@@ -54,27 +54,26 @@ class BenchRow:
         """What the row is called in a table."""
         return _TITLES[self.way].replace("model", self.model or "model")
 
-    def measures(self, *, is_found: bool = False) -> dict[str, Estimate | None]:
-        """Each measure's mean; with `is_found`, where a true source was retrieved."""
+    def scores(self, *, is_found: bool = False) -> list[AnswerScore]:
+        """All, or with `is_found` those of which a true source was retrieved."""
         scores = [trial.score for trial in self.trials]
-        return means([score for score in scores if score.has_source or not is_found])
+        return [score for score in scores if score.has_source or not is_found]
+
+    @property
+    def failed(self) -> int:
+        """Number of questions where the model failed."""
+        return sum(bool(trial.failure) for trial in self.trials)
 
     def latency_ms(self, share: float) -> float:
         """The time within which that share of the answers came, by nearest rank."""
         times = sorted(trial.latency_ms for trial in self.trials)
         return times[max(math.ceil(share * len(times)) - 1, 0)]
 
-    def to_json(self) -> dict[str, Any]:
-        """The row as JSON."""
+    def costs(self) -> dict[str, Any]:
+        """What the answers cost, as JSON: percentiles of times, means of the rest."""
         usages = [trial.usage for trial in self.trials if trial.usage]
         firsts = [usage.first_token_ms for usage in usages if usage.first_token_ms is not None]
         return {
-            "way": self.way,
-            "model": self.model,
-            "questions": len(self.trials),
-            "failed": sum(bool(trial.failure) for trial in self.trials),
-            "measures": _means_json(self.measures()),
-            "measures_where_source_retrieved": _means_json(self.measures(is_found=True)),
             "latency_ms": {
                 "p50": round(self.latency_ms(0.5), 3),
                 "p95": round(self.latency_ms(0.95), 3),
@@ -87,6 +86,18 @@ class BenchRow:
             if usages
             else 0,
             "tokens_estimated": any(usage.is_estimated for usage in usages),
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as JSON."""
+        return {
+            "way": self.way,
+            "model": self.model,
+            "questions": len(self.trials),
+            "failed": self.failed,
+            "measures": means_json(self.scores()),
+            "measures_where_source_retrieved": means_json(self.scores(is_found=True)),
+            **self.costs(),
             "rows": [
                 {**asdict(trial.score), "answer": trial.answer, "failure": trial.failure,
                  "latency_ms": round(trial.latency_ms, 3)}
@@ -129,25 +140,21 @@ class BenchReport:
     def _table(self) -> Iterator[list[str]]:
         yield ["", *(row.title for row in self.rows)]
         for is_found in (False, True):
-            found = [row.measures(is_found=is_found) for row in self.rows]
+            found = [means(row.scores(is_found=is_found)) for row in self.rows]
             if is_found:
                 yield ["where the source was retrieved:"]
             for name, title in MEASURES.items():
                 cells = [_cell(measures[name]) for measures in found]
                 if any(cell != "-" for cell in cells):
                     yield [f"  {title}" if is_found else title, *cells]
-        documents = [row.to_json() for row in self.rows]
+        costs = [row.costs() for row in self.rows]
         for share in ("p50", "p95"):
-            yield [f"Latency {share}", *(f"{d['latency_ms'][share]:,.0f} ms" for d in documents)]
-        yield ["First token", *(_milliseconds(d["first_token_ms"]) for d in documents)]
-        yield ["Tokens read", *(_count(d, "prompt_tokens") for d in documents)]
-        yield ["Tokens written", *(_count(d, "answer_tokens") for d in documents)]
-        if any(document["failed"] for document in documents):
-            yield ["Failed", *(str(document["failed"]) for document in documents)]
-
-
-def _means_json(found: dict[str, Estimate | None]) -> dict[str, Any]:
-    return {name: asdict(one) if one else None for name, one in found.items()}
+            yield [f"Latency {share}", *(f"{c['latency_ms'][share]:,.0f} ms" for c in costs)]
+        yield ["First token", *(_milliseconds(c["first_token_ms"]) for c in costs)]
+        yield ["Tokens read", *(_count(c, "prompt_tokens") for c in costs)]
+        yield ["Tokens written", *(_count(c, "answer_tokens") for c in costs)]
+        if any(row.failed for row in self.rows):
+            yield ["Failed", *(str(row.failed) for row in self.rows)]
 
 
 def _cell(estimate: Estimate | None) -> str:
@@ -158,9 +165,9 @@ def _milliseconds(value: float | None) -> str:
     return "-" if value is None else f"{value:,.0f} ms"
 
 
-def _count(document: dict[str, Any], name: str) -> str:
-    about = "about " if document["tokens_estimated"] else ""
-    return f"{about}{document[name]:,.0f}" if document[name] else "-"
+def _count(costs: dict[str, Any], name: str) -> str:
+    about = "about " if costs["tokens_estimated"] else ""
+    return f"{about}{costs[name]:,.0f}" if costs[name] else "-"
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -120,14 +120,14 @@ def is_question_word(text: str) -> bool:
     return len(lows) == 2 and lows[0] == "how" and lows[1] in DEGREES
 
 
-def completed(start: Opening, previous: str) -> str:
+def completed(rest: str, previous: str) -> str:
     """The question that a fragment stands for; the one before beside it where that is unclear.
 
     Args:
-        start: of a question for which `is_fragment` holds, pronouns in it resolved.
+        rest: of an `Opening` for which `is_fragment` holds, pronouns in it resolved.
         previous: the question before, which stands alone.
     """
-    text = bare(start.rest)
+    text = bare(rest)
     if is_question_word(text):
         return _with_question_word(text, previous)
     tokens = tokenize(previous)

@@ -91,10 +91,6 @@ class Phrase:
         head = self.head
         return head.endswith("s") and not head.endswith(("ss", "us", "is")) and len(head) > 3
 
-    def text_in(self, question: str) -> str:
-        """The phrase as written."""
-        return question[self.tokens[self.first].start : self.tokens[self.last].end]
-
 
 def noun_phrases(tokens: Sequence[Token]) -> list[Phrase]:
     """Noun phrases in order: behind determiners, names, and bare nouns where a noun must stand."""

@@ -85,11 +85,11 @@ class Rewriter:
         """
         by_rules = rewrite(asked, conversation.questions, conversation.places)
         plain = Rewriting(by_rules, RULES if by_rules != asked else "")
-        is_asked = self._client and not self._is_unavailable and conversation.turns
-        if not is_asked or not may_lean(asked):
+        client = None if self._is_unavailable else self._client
+        if client is None or not conversation.turns or not may_lean(asked):
             return plain
         try:
-            text = self._ask(asked, list(conversation.turns))
+            text = self._ask(client, asked, list(conversation.turns))
         except ModelUnavailableError as error:
             self._is_unavailable = True  # nobody wants to wait for it before every question
             return Rewriting(plain.question, plain.by, f"rewriting by rules: {error.message}")
@@ -102,10 +102,8 @@ class Rewriter:
             )
         return Rewriting(text, MODEL) if text != asked else Rewriting(asked)
 
-    def _ask(self, asked: str, turns: Sequence[Turn]) -> str:
-        if self._client is None:
-            raise ValueError("there is no model to ask")
-        reply = self._client.chat(
+    def _ask(self, client: ChatClient, asked: str, turns: Sequence[Turn]) -> str:
+        reply = client.chat(
             build_messages(asked, turns),
             max_tokens=_MAX_TOKENS,
             schema=SCHEMA,

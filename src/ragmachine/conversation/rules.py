@@ -41,8 +41,7 @@ def _from_questions(text: str, before: Sequence[str]) -> str:
     previous = before[-1]
     start = opening(text)
     if is_fragment(start):
-        rest = _with_topics(start.rest, before)
-        return completed(type(start)(start.join, rest), previous)
+        return completed(_with_topics(start.rest, before), previous)
     if not start.join:
         done = _with_topics(text, before)
         return f"{done[:1].upper()}{done[1:]}" if done != text else text

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ragmachine.models import Answer, Chunk, location_of
+from ragmachine.models import Answer, Chunk, Citation
 
 _MOST_NEAREST = 5
 _MOST_LINES = 120
@@ -16,32 +16,16 @@ SAME, MOVED, CHANGED, GONE = "same", "moved", "changed", "gone"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Lines that an answer rests on, or that come nearest to one.
+class Source(Citation):
+    """Lines that an answer rests on, or that come nearest to one; numbered from 1 where none does.
 
     Attributes:
-        number: as in the answer's ``[n]``; a count from 1 where it cites nothing.
-        file_path, start, end, first_line, last_line: the place, as in `Chunk`.
         label: symbol or section of the chunk there, else "".
         text: as indexed.
-        place: of a document that was made text when it was indexed, e.g. ``p.2``; "" for one whose
-            file can be read as it is.
     """
 
-    number: int
-    file_path: str
-    start: int
-    end: int
-    first_line: int
-    last_line: int
-    label: str
-    text: str
-    place: str = ""
-
-    @property
-    def location(self) -> str:
-        """``path:first-last`` or ``path p.2``, as in `Chunk`."""
-        return location_of(self.file_path, self.first_line, self.last_line, self.place)
+    label: str = ""
+    text: str = ""
 
 
 def sources_of(answer: Answer, read: Callable[[str, int, int], str | None]) -> tuple[Source, ...]:
@@ -56,16 +40,16 @@ def sources_of(answer: Answer, read: Callable[[str, int, int], str | None]) -> t
         return tuple(
             Source(
                 number, chunk.file_path, chunk.start, chunk.end,
-                chunk.first_line, chunk.last_line, chunk.label, chunk.text, chunk.place,
+                chunk.first_line, chunk.last_line, chunk.place, chunk.label, chunk.text,
             )
             for number, chunk in enumerate(chunks[:_MOST_NEAREST], start=1)
         )  # fmt: skip
     return tuple(
         Source(
-            one.number, one.file_path, one.start, one.end, one.first_line, one.last_line,
+            one.number, one.file_path, one.start, one.end,
+            one.first_line, one.last_line, one.place,
             _label(chunks, one.file_path, one.start, one.end),
             read(one.file_path, one.start, one.end) or "",
-            one.place,
         )
         for one in sorted(answer.citations, key=lambda citation: citation.number)
     )  # fmt: skip

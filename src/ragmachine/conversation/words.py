@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 BE = frozenset("am are is was were isn't aren't wasn't weren't".split())
@@ -160,8 +159,3 @@ def _with_after(token: Token, after: str) -> Token:
     return Token(
         token.text, token.start, token.end, token.after + after, token.is_first, token.is_quoted
     )
-
-
-def lows(tokens: Sequence[Token]) -> list[str]:
-    """The words in lower case."""
-    return [token.low for token in tokens]

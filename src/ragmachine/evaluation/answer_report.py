@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragmachine.errors import DatasetError
 
-from .answer_scores import MEASURES, AnswerScore, Estimate, means, score_answer
+from .answer_scores import MEASURES, AnswerScore, Estimate, means, means_json, score_answer
 from .given_answers import read_answer
 from .pairing import pair_entries
 from .text_measures import ROUGE_REMEDY, has_rouge
@@ -36,8 +36,7 @@ class AnswerReport:
         """The questions of which a true source was retrieved."""
         return tuple(score for score in self.scores if score.has_source)
 
-    def to_json(self) -> dict[str, Any]:
-        """The report as one JSON document; null for a measure that applies to nothing."""
+    def _counts(self) -> dict[str, Any]:
         refused = [score for score in self.scores if score.is_refusal]
         return {
             "questions": len(self.scores),
@@ -48,8 +47,14 @@ class AnswerReport:
                 "right": sum(not score.is_answerable for score in refused),
                 "wrong": sum(score.is_answerable for score in refused),
             },
-            "measures": _means_json(means(self.scores)),
-            "measures_where_source_retrieved": _means_json(means(self.found)),
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as one JSON document; null for a measure that applies to nothing."""
+        return {
+            **self._counts(),
+            "measures": means_json(self.scores),
+            "measures_where_source_retrieved": means_json(self.found),
             "warnings": list(self.warnings),
             "rows": [asdict(score) for score in self.scores],
         }
@@ -60,13 +65,13 @@ class AnswerReport:
         Args:
             verbose: put the questions with a missing key value in front, or a wrong refusal.
         """
-        document = self.to_json()
+        counts = self._counts()
         lines = [*_failures(self.scores), ""] if verbose else []
         lines += [
-            f"{document['questions']} questions: {document['answered']} with an answer,"
-            f" {document['unanswerable']} unanswerable,"
-            f" {document['source_retrieved']} of which a true source was retrieved",
-            f"Refusals: {document['refused']['right']} right, {document['refused']['wrong']} wrong",
+            f"{counts['questions']} questions: {counts['answered']} with an answer,"
+            f" {counts['unanswerable']} unanswerable,"
+            f" {counts['source_retrieved']} of which a true source was retrieved",
+            f"Refusals: {counts['refused']['right']} right, {counts['refused']['wrong']} wrong",
             "",
             *_table(means(self.scores), means(self.found)),
         ]
@@ -107,10 +112,6 @@ def _warnings(
         ),
     ]
     return [text for is_so, text in found if is_so]
-
-
-def _means_json(found: dict[str, Estimate | None]) -> dict[str, Any]:
-    return {name: asdict(one) if one else None for name, one in found.items()}
 
 
 def _table(every: dict[str, Estimate | None], found: dict[str, Estimate | None]) -> list[str]:

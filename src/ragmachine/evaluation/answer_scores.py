@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .bootstrap import bootstrap_interval
 from .given_answers import GivenAnswer
@@ -139,6 +139,11 @@ def score_answer(question: Question, given: GivenAnswer | None) -> AnswerScore:
 def means(scores: Sequence[AnswerScore]) -> dict[str, Estimate | None]:
     """Each measure over the questions it applies to, by field name; None where to none."""
     return {name: _estimate([getattr(score, name) for score in scores]) for name in MEASURES}
+
+
+def means_json(scores: Sequence[AnswerScore]) -> dict[str, Any]:
+    """`means` as JSON: null for a measure that applies to nothing."""
+    return {name: asdict(one) if one else None for name, one in means(scores).items()}
 
 
 def _precision(truth: Sequence[Span], cited: Sequence[Span | None]) -> float | None:

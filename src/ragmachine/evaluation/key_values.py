@@ -108,15 +108,6 @@ def contained(text: str, values: Iterable[str]) -> tuple[str, ...]:
     return tuple(value for value in values if contains(text, value))
 
 
-def containment(text: str, values: Iterable[str]) -> float | None:
-    """Share of the values that a text contains.
-
-    Returns: 0..1; None where there is no value to look for.
-    """
-    wanted = tuple(values)
-    return len(contained(text, wanted)) / len(wanted) if wanted else None
-
-
 def _is_name(word: str) -> bool:
     if word in _CONSTANTS:
         return True

@@ -103,10 +103,12 @@ class Verifier:
         held = frozenset[str]().union(*(window.held for window in windows))
         score = weight(mass, held) / (sum(mass.values()) or 1.0)
         where = " and ".join(f"[{number}]" for number in cited) or "any passage"
-        texts = body.splitlines() if piece.is_quoted else [body]
-        is_there = any(all(map(page.has_text, texts)) for page in read)
+        lines = [line for line in body.splitlines() if line.strip()]
+        texts = lines if piece.is_quoted else [body]
+        can_be_there = piece.is_quoted or bool(terms)  # "it is" stands everywhere
+        is_there = can_be_there and any(all(map(page.has_text, texts)) for page in read)
         reason = "" if is_there else self._missing(body, read, windows, where)
-        if not reason and score < least:
+        if not (is_there or reason) and score < least:
             reason = f"too few of its words stand together in {where}"
         span = windows[0].page.span(windows[0].first, windows[0].last) if windows else None
         return Support(
