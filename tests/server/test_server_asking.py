@@ -60,6 +60,7 @@ def test_an_answer_has_citations_sentences_and_timings(ask: Asks) -> None:
     assert "30 months" in found["answer"]
     assert found["answer_mode"] == "extractive"
     assert found["citations"][0]["file_path"].endswith("warranty-and-service.md")
+    assert found["sentences"]
     assert all(sentence["supported"] for sentence in found["sentences"])
     assert found["metrics"]["timings"]["total_ms"] > 0
 
@@ -122,6 +123,27 @@ def test_a_query_is_cut_into_its_parts_and_answered(ask: Asks) -> None:
     assert {"plan_ms", "search_ms", "generate_ms", "total_ms"} <= found["timings"].keys()
 
 
+def test_a_question_in_parts_is_answered_from_its_parts_where_answers_are_kept(
+    ask: Asks, model: Any
+) -> None:
+    """What is kept was made of the merged passages, and its citations are among them."""
+    fake = model(FakeChat("The warranty is 30 months [1]. There is more [2]. Boil it [3]."))
+    client = ask(settings={"llm": "auto", "answer_cache": True, "answer_cache_threshold": 1.0})
+    question = (
+        "How long to boil marmalade,"
+        " and how long is the warranty of a Limpet 3 under the terms of service?"
+    )
+
+    def cited(**asked: bool) -> list[str]:
+        body = {"question": question, "top_k": 3, **asked}
+        return [row["chunk_id"] for row in client.post("/query", json=body).json()["citations"]]
+
+    merged = cited(generate=False)
+    assert merged != cited(generate=False, decompose=False)
+    assert [cited(), cited()] == [merged, merged]
+    assert len(fake.asked) == 1
+
+
 def test_a_query_without_generation_lists_passages(ask: Asks) -> None:
     """`generate: false` asks nobody to write."""
     asked = {"question": WARRANTY, "top_k": 2, "generate": False, "decompose": False}
@@ -132,20 +154,23 @@ def test_a_query_without_generation_lists_passages(ask: Asks) -> None:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    ("asked", "field"),
     [
-        {}, {"query": 5}, {"query": "x", "k": 0}, {"query": "x", "k": True}, [], "x",
-        {"query": "x", "k": 101}, {"query": "x", "k": "5"}, {"query": "x", "K": 5},
-        {"query": "x" * 8001}, {"query": "x", "filter": "y" * 1001},
+        ({}, "query"), ({"query": 5}, "query"), ({"query": "x", "k": 0}, "k"),
+        ({"query": "x", "k": True}, "k"), ([], "the body"), ("x", "the body"),
+        ({"query": "x", "k": 101}, "k"), ({"query": "x", "k": "5"}, "k"),
+        ({"query": "x", "K": 5}, "K"), ({"query": "x" * 8001}, "query"),
+        ({"query": "x", "filter": "y" * 1001}, "filter"),
     ],
     ids=str,
 )  # fmt: skip
-def test_what_is_no_search_is_refused(ask: Asks, asked: Any) -> None:
+def test_what_is_no_search_is_refused(ask: Asks, asked: Any, field: str) -> None:
     """Missing, of the wrong type, out of range or misspelt: 422, and the field is named."""
     answer = ask().post("/search", json=asked)
     assert answer.status_code == 422
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["code"] == "invalid_request"
+    assert answer.json()["detail"].startswith(f"{field}: ")
     assert "docs" in answer.json()["remedy"]
 
 

@@ -34,6 +34,7 @@ def test_an_example_is_answered_as_it_says(ask: Asks, sample: Path, example: str
     first, _, body = asked.partition("\n")
     method, path = first.split()
     client = ask(sample, build=lambda *_: {})
+    assert told
     answer = client.request(method, path, json=json.loads(body) if body else None)
     for line in told.splitlines():
         status, place, expected = re.fullmatch(r"(\d+) (\S+) = (.*)", line).groups()  # type: ignore[union-attr]

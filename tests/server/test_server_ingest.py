@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from live import Asks, pipeline_of, until
+from live import Asks, Live, pipeline_of, until
 from starlette.testclient import TestClient
 
 from ragmachine.errors import CorpusError, StorageError
+from ragmachine.server import ingest_routes
 from ragmachine.server.builds import ProcessBuild, build_target
 from ragmachine.server.jobs import Target
 from ragmachine.server.uploads import safe_name, store
@@ -130,7 +132,7 @@ def test_jobs_run_one_by_one(ask: Asks, root: Path) -> None:
     assert refused
     assert refused[0].json()["code"] == "jobs_full"
     assert refused[0].headers["retry-after"]
-    assert client.get("/health").json()["components"]["jobs"]["running"] == 1
+    until(lambda: client.get("/health").json()["components"]["jobs"]["running"] == 1)
     go.set()
     accepted = [answer.json() for answer in answers if answer.status_code == 202]
     assert len(accepted) >= 16
@@ -189,6 +191,38 @@ def test_folders_lie_side_by_side_and_go_by_tag(ask: Asks, root: Path) -> None:
     assert client.delete("/sources/night").json()["code"] == "unknown_tag"
 
 
+def test_what_waits_is_added_to_what_the_jobs_before_it_left(ask: Asks, root: Path) -> None:
+    """Two folders asked for at once are both there in the end; a tag can be taken out once."""
+    go = threading.Event()
+
+    def build(*given: Any) -> dict[str, Any]:
+        assert go.wait(20)
+        return at_once(root)(*given)
+
+    for name in ("moon", "star"):
+        (root / "more" / name).mkdir(parents=True)
+        (root / "more" / name / "x.md").write_text(f"The {name} is bright.")
+    pipeline_of(root).index(root / "corpus", source_tag="sea")
+    client = ask(root, build=build, ingest_roots=(str(root / "more"),))
+    bodies = [
+        {"path": f"more/{name}", "source_tag": name, "add": True} for name in ("moon", "star")
+    ]
+    jobs = [client.post("/ingest", json=body).json() for body in bodies]
+    go.set()
+    ends = [ended(client, job) for job in jobs]
+    assert [end["state"] for end in ends] == ["done", "done"]
+    assert ends[1]["paths"] == [str(root / path) for path in ("corpus", "more/moon", "more/star")]
+    rows = client.post("/search", json={"query": "tide moon star"}).json()["retrieved_chunks"]
+    found = sorted(row["file_path"] for row in rows)
+    assert found == ["corpus/a.md", "more/moon/x.md", "more/star/x.md"]
+    go.clear()
+    jobs = [client.delete("/sources/moon").json() for _ in range(2)]
+    go.set()
+    ends = [ended(client, job) for job in jobs]
+    assert ends[0]["state"] == "done"
+    assert ends[1]["error"]["code"] == "unknown_tag"
+
+
 def test_what_is_added_is_cut_as_what_was_there(ask: Asks, root: Path) -> None:
     """Whatever the server's settings say: the index stays of one kind."""
     (root / "corpus" / "more").mkdir()
@@ -235,6 +269,30 @@ def test_an_upload_is_stored_indexed_and_found(ask: Asks, root: Path) -> None:
     stored = sorted(path.name for path in (root / "corpus" / "uploads").iterdir())
     assert stored == ["spring.md", "évil.md"]
     assert not list(root.parent.glob("*vil.md"))
+
+
+def test_searches_do_not_wait_for_an_upload(
+    live: Callable[..., Live], root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk may take long to store a large file; one thread searches."""
+    writing, go = threading.Event(), threading.Event()
+
+    def slow(*given: Any) -> str:
+        writing.set()
+        assert go.wait(20)
+        return store(*given)
+
+    monkeypatch.setattr(ingest_routes, "store", slow)
+    with live(root).client() as client, ThreadPoolExecutor(1) as thread:
+        files = [("files", ("b.md", "The ebb is low."))]
+        sent = thread.submit(client.post, "/ingest/upload", files=files)
+        try:
+            assert writing.wait(20)
+            found = client.post("/search", json={"query": "tide"}, timeout=10).json()
+            assert found["retrieved_chunks"][0]["file_path"] == "corpus/a.md"
+        finally:
+            go.set()
+        assert sent.result().json()["stored"] == ["b.md"]
 
 
 def test_the_first_upload_makes_an_index(ask: Asks, tmp_path: Path) -> None:

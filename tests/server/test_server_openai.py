@@ -68,6 +68,15 @@ def test_a_chat_is_streamed(connect: Any, model: Any) -> None:
     assert chunks[-1].usage.completion_tokens > 0
 
 
+def test_a_stream_tells_what_a_search_lacked(connect: Any) -> None:
+    """The notice of the search, as an answer in one piece has it."""
+    create = connect(settings={"strategy": "hybrid"}).chat.completions.create
+    whole = create(model="ragmachine", messages=ASKED)
+    assert "no vectors" in whole.model_extra["notice"]
+    *_, end = create(model="ragmachine", messages=ASKED, stream=True)
+    assert end.model_extra["notice"] == whole.model_extra["notice"]
+
+
 def test_quotations_are_streamed_as_one_piece(connect: Any) -> None:
     """Where no model writes, there is an answer all the same."""
     chunks = connect().chat.completions.create(model="ragmachine", messages=ASKED, stream=True)

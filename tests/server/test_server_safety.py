@@ -8,12 +8,12 @@ import json
 import logging
 import os
 import shutil
-import time
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
-from live import Asks, Live, pipeline_of
+from live import PATIENCE_S, Asks, Live, pipeline_of
 
 from ragmachine.errors import UsageError
 from ragmachine.server import guard
@@ -179,6 +179,14 @@ def test_cors_is_off_unless_an_origin_is_named(ask: Asks) -> None:
     assert preflight.headers["access-control-allow-origin"] == "https://wiki.example"
     refused = client.post("/search", json=SEARCH, headers={"origin": "https://wiki.example"})
     assert refused.status_code == 401  # the token is needed all the same
+    asked_for = client.post(
+        "/search", json=SEARCH, headers={**bearer(TOKEN), "origin": "https://wiki.example"}
+    )
+    assert asked_for.status_code == 200
+    for answer in (preflight, refused, asked_for):
+        assert answer.headers["access-control-allow-origin"] == "https://wiki.example"
+        assert answer.headers["cross-origin-resource-policy"] == "cross-origin"
+        assert "origin" in answer.headers["vary"].lower()  # no cache gives it to another origin
     other = client.options("/search", headers={**asked, "origin": "https://evil.example"})
     assert other.status_code == 403
     assert "access-control-allow-origin" not in other.headers
@@ -279,8 +287,10 @@ def test_a_search_that_takes_too_long_is_given_up(
     client = ask(request_timeout_s=0.05)
     client.get("/ready")
     pipeline = client.app.state.service.pipeline
-    monkeypatch.setattr(pipeline, "search", lambda *args, **kwargs: time.sleep(0.5))
+    given_up = threading.Event()
+    monkeypatch.setattr(pipeline, "search", lambda *_, **__: given_up.wait(PATIENCE_S))
     answer = client.post("/search", json=SEARCH)
+    given_up.set()
     assert (answer.status_code, answer.json()["code"]) == (503, "timeout")
     assert answer.headers["retry-after"]
 

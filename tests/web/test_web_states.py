@@ -176,6 +176,19 @@ def test_a_model_that_alone_may_answer_is_missed_and_passages_stay(visit: Any, a
     assert not at.page.locator("#answer").is_visible()
 
 
+def test_trying_again_takes_the_notice_away(visit: Any, app: Serves, model: SlowChat) -> None:
+    """An answer does not stand below the word that there can be none."""
+    model.go.set()
+    at = visit(app(), refused=True)
+    problem = {"status": 503, "code": "model_unavailable", "detail": "it is gone", "remedy": ""}
+    at.page.route("**/answer", lambda route: route.fulfill(status=503, json=problem), times=1)
+    at.ask(QUESTION)
+    at.see(".notice", "The model cannot be asked")
+    at.page.get_by_role("button", name="Try again").click()
+    at.answered()
+    assert not at.page.locator(".notice h2").count()
+
+
 def test_no_index_is_a_beginning(visit: Any, app: Serves, tmp_path: Path) -> None:
     """The page gives the command, and begins by itself once there is an index."""
     (tmp_path / "corpus").mkdir()

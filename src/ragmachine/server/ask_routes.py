@@ -61,12 +61,11 @@ def ask_routes(service: Service) -> APIRouter:
         """A question cut into its parts, its answer, and the passages behind it."""
         started = perf_counter()
         parts = decompose(asked.question) if asked.decompose else (asked.question,)
-        result = await service.search(
-            asked.question, asked.top_k, asked.filter, parts=len(parts) > 1
-        )
+        is_cut = len(parts) > 1
+        result = await service.search(asked.question, asked.top_k, asked.filter, parts=is_cut)
         found = None
         if asked.generate:
-            work = service.answer(result, asked.top_k, asked.filter)
+            work = service.answer(result, asked.top_k, asked.filter, parts=is_cut)
             found = await while_connected(request, work)
         document = query_json(result, found, parts)
         document["timings"]["total_ms"] = round((perf_counter() - started) * 1000, 3)
@@ -93,10 +92,8 @@ def search_json(
 
 def answer_json(service: Service, answer: Answer, total_ms: float, identity: str) -> dict[str, Any]:
     """An answer as its document, with its timings."""
-    pipeline = service.pipeline
     document = answer.to_json()
-    has_cache = pipeline.settings.answer_cache and pipeline.use_cache
-    timings = timings_json(answer, total_ms, has_answer_cache=has_cache)
+    timings = timings_json(answer, total_ms, has_answer_cache=service.keeps_answers)
     document["metrics"]["stage_ms"] = _rounded(answer.result.stage_ms)
     document["metrics"]["timings"] = timings
     document["request_id"] = identity
@@ -110,12 +107,13 @@ def query_json(
     timings = {f"{stage}_ms": round(spent, 3) for stage, spent in result.stage_ms.items()}
     if answer:
         timings["generate_ms"] = round(answer.answer_time_ms, 3)
+    hits = [_cited(number, hit) for number, hit in enumerate(result.hits, 1)]
     return {
         "question": result.query,
         "sub_queries": list(parts),
         "answer": answer.text if answer else None,
         "answer_mode": answer.mode if answer else None,
-        "citations": _citations(result, answer),
+        "citations": citations_json(answer) if answer else hits,
         "notice": (answer.notice if answer else "") or result.notice,
         "timings": timings,
     }
@@ -141,13 +139,11 @@ async def _events(
         await work.aclose()
 
 
-def _citations(result: SearchResult, answer: Answer | None) -> list[dict[str, Any]]:
-    """What an answer cites, by the best hit that it overlaps; every hit where there is none."""
-    if answer is None:
-        return [_cited(number, hit) for number, hit in enumerate(result.hits, 1)]
+def citations_json(answer: Answer) -> list[dict[str, Any]]:
+    """What an answer cites, each by the best of its passages that it overlaps."""
     found = []
     for citation in answer.citations:
-        for hit in result.hits:
+        for hit in answer.result.hits:
             chunk = hit.chunk
             is_near = chunk.start < citation.end and citation.start < chunk.end
             if chunk.file_path == citation.file_path and is_near:

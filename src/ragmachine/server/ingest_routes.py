@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, File, Path, UploadFile
@@ -28,16 +30,16 @@ def ingest_routes(service: Service) -> APIRouter:
 
         The index then holds that folder alone, or beside the others where `add` is true.
         """
-        target = await service.in_thread(lambda: Folders(service).target(asked))
-        return _accepted(service.jobs.begin("ingest", target))
+        return _accepted(await _begun(service, "ingest", lambda: Folders(service).target(asked)))
 
     @router.post("/ingest/upload", response_model=UploadResponse, status_code=202)
     async def upload(
         files: Annotated[list[UploadFile], File(min_length=1, max_length=_MOST_FILES)],
     ) -> Response:
         """Store files in the folder of uploads and index them; a known name is replaced."""
-        stored, target = await service.in_thread(lambda: _stored(Folders(service), files))
-        job = service.jobs.begin("upload", target)
+        folder, _ = await service.in_thread(lambda: Folders(service).uploads())
+        stored = await asyncio.to_thread(_stored, files, folder)  # searches need not wait for it
+        job = await _begun(service, "upload", lambda: Folders(service).uploads()[1])
         document = {"stored": stored, "job": job.to_json()}
         return Response(encoded(document), 202, _location(job), "application/json")
 
@@ -54,16 +56,19 @@ def ingest_routes(service: Service) -> APIRouter:
     @router.delete("/sources/{tag}", response_model=JobResponse, status_code=202)
     async def remove(tag: Annotated[str, Path(max_length=100)]) -> Response:
         """Take the folders of a tag out of the index; their files stay."""
-        target = await service.in_thread(lambda: Folders(service).without(tag))
-        return _accepted(service.jobs.begin("remove", target))
+        return _accepted(await _begun(service, "remove", lambda: Folders(service).without(tag)))
 
     return router
 
 
-def _stored(folders: Folders, files: list[UploadFile]) -> tuple[list[str], Target]:
-    folder, target = folders.uploads()
+async def _begun(service: Service, kind: str, plan: Callable[[], Target]) -> Job:
+    """A job for what is planned; a plan that cannot be is refused at once."""
+    return service.jobs.begin(kind, await service.in_thread(plan), plan)
+
+
+def _stored(files: list[UploadFile], folder: str) -> list[str]:
     paths = [store(file.file, folder, file.filename or "") for file in files]
-    return [os.path.basename(path) for path in paths], target
+    return [os.path.basename(path) for path in paths]
 
 
 def _accepted(job: Job) -> Response:

@@ -115,9 +115,13 @@ class JobRunner:
         self._stopped = threading.Event()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="jobs")
 
-    def begin(self, kind: str, target: Target) -> Job:
+    def begin(self, kind: str, target: Target, plan: Callable[[], Target]) -> Job:
         """Bring the index to a state when the jobs before are done.
 
+        Args:
+            kind: as `Job.kind`.
+            target: what the index is to hold, as things are now.
+            plan: says so again at the job's turn: the jobs before it may have changed the index.
         Raises: ProblemError: 503, too many wait.
         """
         job = Job(uuid.uuid4().hex, kind, target, created=time.time())
@@ -133,7 +137,7 @@ class JobRunner:
                 )
             self._jobs[job.id] = job
             self._forget_oldest()
-        self._thread.submit(self._run, job)
+        self._thread.submit(self._run, job, plan)
         return job
 
     def get(self, identity: str) -> Job | None:
@@ -159,16 +163,17 @@ class JobRunner:
         for identity in ended[: max(len(self._jobs) - _KEPT, 0)]:
             del self._jobs[identity]
 
-    def _run(self, job: Job) -> None:
+    def _run(self, job: Job, plan: Callable[[], Target]) -> None:
         def advance(count: int) -> None:
             job.files += count
 
         job.state, job.started = RUNNING, time.time()
         try:
+            job.target = plan()
             job.report = self._build(job.target, advance, self._stopped.is_set)
             self._take_into_use()
         except Exception as error:  # noqa: BLE001  (whatever it is, the job tells it)
-            if not isinstance(error, RagError | CancelledBuildError):
+            if not isinstance(error, RagError | ProblemError | CancelledBuildError):
                 _LOG.exception("job_failed", extra={"fields": {"job_id": job.id}})
             job.error = _told(error)
         job.finished = time.time()

@@ -16,7 +16,7 @@ from pydantic import Field
 from ragmachine import __version__
 from ragmachine.errors import RagError
 from ragmachine.models import Hit
-from ragmachine.server.ask_routes import query_json
+from ragmachine.server.ask_routes import citations_json
 from ragmachine.server.options import MAX_K
 from ragmachine.server.problems import ProblemError
 from ragmachine.server.schemas import Filter, Query
@@ -93,8 +93,12 @@ def make_mcp(service: Service) -> FileServer:
         """
         result = await _told(service.search(question, k, filter))
         found = await _told(service.answer(result, k, filter))
-        document = query_json(result, found, ())
-        return {name: document[name] for name in ("answer", "answer_mode", "citations", "notice")}
+        return {
+            "answer": found.text,
+            "answer_mode": found.mode,
+            "citations": citations_json(found),
+            "notice": found.notice or result.notice,
+        }
 
     @server.resource(_SCHEME + "{+path}", name="indexed file", mime_type="text/plain")
     async def source(path: str) -> str:
@@ -104,7 +108,7 @@ def make_mcp(service: Service) -> FileServer:
                 lambda: read_lines(pipeline.opened_index(), path, None, None).text
             )
         except (ProblemError, RagError) as error:
-            raise ResourceNotFoundError(_words(error)) from None
+            raise ResourceNotFoundError(str(error)) from None
 
     return server
 
@@ -114,13 +118,7 @@ async def _told(work: Awaitable[_Result]) -> _Result:
     try:
         return await work
     except (ProblemError, RagError) as error:
-        raise ToolError(_words(error)) from None
-
-
-def _words(error: ProblemError | RagError) -> str:
-    if isinstance(error, RagError):
-        return str(error)
-    return f"{error.detail}; {error.remedy}" if error.remedy else str(error.detail)
+        raise ToolError(str(error)) from None
 
 
 def _passage(hit: Hit) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from ragmachine.conversation.history import Conversation, Turn
 from ragmachine.conversation.rewriting import Rewriter
 from ragmachine.models import Answer, SearchResult
-from ragmachine.server.ask_routes import as_json, query_json
+from ragmachine.server.ask_routes import as_json, citations_json
 from ragmachine.server.embedding import Embedder
 from ragmachine.server.openai_schemas import (
     MODEL,
@@ -135,8 +135,7 @@ async def _chunks(
             answer = piece[0]
             if not has_words:  # quoted, or refused
                 yield _chunk(head, {"content": answer.text})
-            told = {"sources": _sources(answer), "answer": answer.text, "notice": answer.notice}
-            yield _chunk(head, {}, finish_reason="stop", **told)
+            yield _chunk(head, {}, finish_reason="stop", answer=answer.text, **_grounds(answer))
             if asked.stream_options and asked.stream_options.include_usage:
                 yield _data({**head, "choices": [], "usage": _usage(answer)})
         yield b"data: [DONE]\n\n"
@@ -164,8 +163,7 @@ def _completion(answer: Answer, head: dict[str, Any]) -> dict[str, Any]:
         **head,
         "choices": [choice],
         "usage": _usage(answer),
-        "sources": _sources(answer),
-        "notice": answer.notice or answer.result.notice,
+        **_grounds(answer),
     }
 
 
@@ -180,9 +178,9 @@ def _data(document: dict[str, Any]) -> bytes:
     return b"data: %s\n\n" % encoded(document)
 
 
-def _sources(answer: Answer) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = query_json(answer.result, answer, ())["citations"]
-    return found
+def _grounds(answer: Answer) -> dict[str, Any]:
+    """What no other server of this kind tells: the lines cited, and what was amiss."""
+    return {"sources": citations_json(answer), "notice": answer.notice or answer.result.notice}
 
 
 def _usage(answer: Answer) -> dict[str, int]:

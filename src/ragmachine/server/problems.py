@@ -75,6 +75,9 @@ class ProblemError(HTTPException):
         self.code = code
         self.remedy = remedy
 
+    def __str__(self) -> str:
+        return f"{self.detail}; {self.remedy}" if self.remedy else str(self.detail)
+
     def to_json(self, request_id: str) -> dict[str, Any]:
         """The problem's document."""
         return {
@@ -111,9 +114,8 @@ def problem_response(problem: ProblemError, request_id: str, *, path: str = "") 
     """The response for a problem; clients of ``/v1`` find it under ``error`` as well."""
     document = problem.to_json(request_id)
     if path.startswith("/v1/"):
-        told = f"{problem.detail}; {problem.remedy}" if problem.remedy else problem.detail
         document["error"] = {
-            "message": told,
+            "message": str(problem),
             "type": "invalid_request_error" if problem.status < 500 else "server_error",
             "param": None,
             "code": problem.code,

@@ -5,16 +5,17 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragmachine.errors import RagError
 from ragmachine.pipeline import RagPipeline
+from ragmachine.server.logs import LOGGER
 
 if TYPE_CHECKING:
     from ragmachine.retrieval.searcher import Searcher
     from ragmachine.settings import Settings
 
-_LOG = logging.getLogger("ragmachine.server")
+_LOG = logging.getLogger(LOGGER)
 _RETRY_S = 5.0
 
 
@@ -33,7 +34,7 @@ class ServedPipeline(RagPipeline):
         failure: why the newest generation could not be opened, else "".
     """
 
-    def __init__(self, settings: Settings, *, use_cache: bool = True, **_: Any) -> None:
+    def __init__(self, settings: Settings, *, use_cache: bool = True) -> None:
         super().__init__(settings, use_cache=use_cache)
         self.swaps = 0
         self.failure = ""

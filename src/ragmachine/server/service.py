@@ -71,7 +71,7 @@ class Service:
             explain: likewise.
             parts: search the parts of a question apart and merge them.
         """
-        pipeline = self.decomposing() if parts else self.pipeline
+        pipeline = self._searching(parts=parts)
         ask = functools.partial(pipeline.search, query, k, filter=filter_text, explain=explain)
         result = await self.in_thread(ask)
         self.metrics.stages(result.stage_ms)
@@ -80,7 +80,13 @@ class Service:
         return result
 
     async def answer(
-        self, result: SearchResult, k: int, filter_text: str, on_token: Listener | None = None
+        self,
+        result: SearchResult,
+        k: int,
+        filter_text: str,
+        on_token: Listener | None = None,
+        *,
+        parts: bool = False,
     ) -> Answer:
         """Answer from a search, when it is its turn; see `GenerationQueue.run`.
 
@@ -89,13 +95,13 @@ class Service:
             k: what it was searched with, to know an earlier answer by.
             filter_text: likewise.
             on_token: called with each word, in another thread.
+            parts: as `result` was searched.
         Raises: ProblemError: 503, the queue is full, or it took too long; RagError.
         """
-        pipeline = self.pipeline
-        is_remembered = pipeline.settings.answer_cache and pipeline.use_cache
+        pipeline = self._searching(parts=parts)
 
         def work(listen: Listener) -> Answer:
-            if is_remembered:
+            if self.keeps_answers:
                 return pipeline.answer(result.query, k, filter=filter_text, on_token=listen)
             return pipeline.answer_from(result, on_token=listen)
 
@@ -107,16 +113,21 @@ class Service:
             raise _too_slow(self.options.answer_timeout_s) from None
         waited_ms = (time.perf_counter() - asked) * 1000 - answer.answer_time_ms
         self.metrics.stages({"queue": max(waited_ms, 0.0), "generate": answer.answer_time_ms})
-        if is_remembered:
+        if self.keeps_answers:
             is_model = answer.mode not in ("extractive", "none")
             self.metrics.cache("answer", is_hit=is_model and answer.usage is None)
         if answer.usage:
             self.metrics.tokens(answer.usage.prompt_tokens, answer.usage.answer_tokens)
         return answer
 
-    def decomposing(self) -> ServedPipeline:
-        """The pipeline that cuts questions of several parts; opened when it is first asked."""
-        if self.pipeline.settings.decompose:
+    @property
+    def keeps_answers(self) -> bool:
+        """Whether a model's answer may be one that it gave earlier."""
+        return self.pipeline.settings.answer_cache and self.pipeline.use_cache
+
+    def _searching(self, *, parts: bool) -> ServedPipeline:
+        """The pipeline, or the one that cuts questions into parts, made when it is first asked."""
+        if not parts or self.pipeline.settings.decompose:
             return self.pipeline
         if self._decomposing is None:
             settings = replace(self.pipeline.settings, decompose=True)

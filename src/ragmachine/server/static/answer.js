@@ -1,6 +1,6 @@
 // The answer: its words as they come, then checked, with chips that open what they rest on.
 
-import { byId, button, copying, count, el, location_, ms, say, show, withCode } from "./dom.js";
+import { byId, button, copying, count, el, location_, ms, say, sentenceOf, show, withCode } from "./dom.js";
 import { blocksOf, Places } from "./markup.js";
 
 const WRITTEN_BY = { extractive: "quoted, no model", none: "no answer" };
@@ -196,9 +196,6 @@ function notesOf(document_, supports) {
   }
   return notes;
 }
-
-export const sentenceOf = (text) =>
-  text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 
 function badgesOf(document_) {
   const { timings } = document_.metrics;

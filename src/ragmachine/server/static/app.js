@@ -1,8 +1,8 @@
 // The page: one question at a time, from the form or from the address.
 
 import * as api from "./api.js";
-import { answerView, sentenceOf } from "./answer.js";
-import { byId, count, el, say, show, wordPattern } from "./dom.js";
+import { answerView } from "./answer.js";
+import { byId, count, el, say, sentenceOf, show, wordPattern } from "./dom.js";
 import { frame } from "./frame.js";
 import { historyDialog, remember } from "./history.js";
 import { passagesView } from "./passages.js";

@@ -27,6 +27,10 @@ export const show = (element, ...children) => {
 export const withCode = (text) =>
   text.split("`").map((part, at) => (at % 2 ? el("code", {}, part) : part));
 
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+export const sentenceOf = (text) => capital(text) + (/[.!?]$/.test(text) ? "" : ".");
+
 /** Said by screen readers, seen by nobody. */
 export function say(text) {
   byId("status").textContent = text;

@@ -1,7 +1,7 @@
 // What is shown when there is no answer to show: the start, no index, no server, too much to do.
 
 import * as api from "./api.js";
-import { byId, button, count, el, say, show, withCode } from "./dom.js";
+import { byId, button, capital, count, el, say, sentenceOf, show, withCode } from "./dom.js";
 
 const NO_INDEX = new Set(["index_missing", "index_corrupt", "index_version"]);
 const AGAIN_S = 5;
@@ -28,68 +28,61 @@ export class Notices {
     show(this.box, notice);
   }
 
-  every(milliseconds, act) {
-    const timer = setInterval(() => act(() => {
+  /** Act once, as soon as it is time, unless the notice has gone by then. */
+  when(isTime, milliseconds, act) {
+    const timer = setInterval(async () => {
+      if (!(await isTime()) || !this.timers.delete(timer)) return;
       clearInterval(timer);
-      this.timers.delete(timer);
-    }), milliseconds);
+      act();
+    }, milliseconds);
     this.timers.add(timer);
   }
 
   /** @param {() => void} again does what failed once more */
   tell(problem, again) {
-    if (problem.code === api.GONE) this.#gone(again);
-    else if (problem.isBusy) this.#busy(problem, again);
-    else if (NO_INDEX.has(problem.code)) this.#noIndex(problem, again);
+    const retry = () => { this.clear(); again(); };
+    if (problem.code === api.GONE) this.#gone(retry);
+    else if (problem.isBusy) this.#busy(problem, retry);
+    else if (NO_INDEX.has(problem.code)) this.#noIndex(problem, retry);
     else {
       const id = problem.requestId ? ` (request ${problem.requestId})` : "";
       const title = problem.code === "model_unavailable" ? "The model cannot be asked" : "That did not work";
       this.put(title, capital(problem.message) + (problem.status >= 500 ? id : ""), problem.remedy,
-        [button("Try again", again)]);
+        [button("Try again", retry)]);
     }
   }
 
-  #gone(again) {
-    const retry = () => { this.clear(); again(); };
+  #gone(retry) {
     this.put("The server does not answer", "It may have been stopped, or the network is down. "
       + "The question is asked again as soon as it is back.", "`ragmachine serve` starts it",
     [button("Try now", retry), button("Leave it", () => this.clear())]);
-    this.every(LOOK_MS, async (end) => {
-      const isBack = await fetch("/health").then((response) => response.ok, () => false);
-      if (!isBack) return;
-      end();
-      retry();
-    });
+    const isBack = () => fetch("/health").then((response) => response.ok, () => false);
+    this.when(isBack, LOOK_MS, retry);
   }
 
-  #noIndex(problem, again) {
+  #noIndex(problem, retry) {
     this.clear();
     noIndex(problem);
-    this.every(LOOK_MS, async (end) => {
-      const health = await fetch("/health").then((response) => response.json(), () => null);
-      if (!health?.components?.index?.ok) return;
-      end();
-      again();
-    });
+    const isThere = async () => {
+      const health = await fetch("/health").then((response) => response.json()).catch(() => null);
+      return health?.components?.index?.ok;
+    };
+    this.when(isThere, LOOK_MS, retry);
   }
 
-  #busy(problem, again) {
+  #busy(problem, retry) {
     let left = Math.ceil(problem.retryAfter) || AGAIN_S;
-    const retry = () => { this.clear(); again(); };
     const counter = el("span", { class: "badge", "aria-hidden": "true" }, `${left} s`);
-    this.put("The server is busy", `${capital(problem.message)}. The question is asked again by itself.`, "",
+    this.put("The server is busy", `${sentenceOf(problem.message)} The question is asked again by itself.`, "",
       [counter, button("Try now", retry), button("Leave it", () => this.clear())], "patient");
-    this.every(1000, (end) => {
+    const isOver = () => {
       left -= 1;
       counter.textContent = `${left} s`;
-      if (left > 0) return;
-      end();
-      retry();
-    });
+      return left <= 0;
+    };
+    this.when(isOver, 1000, retry);
   }
 }
-
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 function noIndex(problem) {
   byId("corpus").textContent = "no index";
@@ -99,7 +92,7 @@ function noIndex(problem) {
     el("h2", { id: "start-title" }, isMissing ? "Nothing is indexed yet" : "The index cannot be read"),
     el("p", {}, isMissing
       ? "Index a folder of code and documents, then ask about it here. This page needs no restart."
-      : `${capital(problem.message)}.`),
+      : sentenceOf(problem.message)),
     el("pre", { class: "command" }, el("code", {}, "ragmachine index --target_dir FOLDER")),
     el("p", {}, "Or begin with a few files:"),
     button("Upload files", () => byId("open-upload").click(), { class: "main" }),
@@ -139,6 +132,6 @@ export function nothingFound(found, request) {
     "Use words that the files would use; a name or an error message finds most.",
     "Ask for one thing at a time.",
   ].filter(Boolean);
-  return el("li", { class: "nothing" }, el("p", {}, capital(found.notice || "nothing in the index bears on this question") + "."),
+  return el("li", { class: "nothing" }, el("p", {}, sentenceOf(found.notice || "nothing in the index bears on this question")),
     el("ul", {}, tips.map((tip) => el("li", {}, tip))));
 }
