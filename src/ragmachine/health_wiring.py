@@ -47,14 +47,15 @@ def index_status(settings: Settings) -> IndexStatus:
 
 def _update_command(settings: Settings, status: IndexStatus) -> str:
     """What to type to bring an index up to date with the settings that it was built with."""
+    from ragmachine.index.sources import Selection
+
     words = ["ragmachine", "index"]
-    places = [os.path.join(status.absolute_root, path) for path, _ in status.folders]
+    places = Selection.from_json(status.settings).places(status.absolute_root)
     if settings.collection:
         words.append(f"--collection={settings.collection}")
-    else:
-        for place in places or [status.absolute_root]:
-            if [place] != [settings.target_dir]:
-                words += ["--target_dir", shlex.quote(place)]
+    elif places != [settings.target_dir]:
+        for place in places:
+            words += ["--target_dir", shlex.quote(place)]
     tags = [tag for _, tag in status.folders]
     if any(tags):
         words += ["--source_tag", shlex.quote(",".join(dict.fromkeys(tags) if len(set(tags)) == 1

@@ -13,7 +13,7 @@ from ragmachine.settings import Settings
 
 if TYPE_CHECKING:
     from ragmachine.index.enrich import EnrichProgress, EnrichReport
-    from ragmachine.index.request import Shape
+    from ragmachine.index.request import BuildRequest, Shape
     from ragmachine.index.store import IndexStore
     from ragmachine.llm.chat import ChatClient
     from ragmachine.models import IndexReport
@@ -45,10 +45,10 @@ def folders_of(store: IndexStore) -> list[str]:
 
     Raises: IndexMissingError, IndexCorruptError, IndexVersionError.
     """
+    from ragmachine.index.sources import Selection
+
     manifest = store.read(store.manifest)
-    root: str = manifest["absolute_root"]
-    below = [path for path, _ in manifest["settings"].get("folders", ())]
-    return [os.path.join(root, path) if path else root for path in below or [""]]
+    return Selection.from_json(manifest["settings"]).places(manifest["absolute_root"])
 
 
 def rebuild(store: IndexStore, settings: Settings, *, workers: int = 0) -> IndexReport:
@@ -56,17 +56,11 @@ def rebuild(store: IndexStore, settings: Settings, *, workers: int = 0) -> Index
 
     Raises: IndexMissingError; and as `build`.
     """
-    from ragmachine.index.build import build_index
     from ragmachine.index.request import request_of
 
     manifest = store.read(store.manifest)
     request = request_of(manifest, workers=workers or settings.workers or os.cpu_count() or 1)
-    report = build_index(store, replace(request, page_cache=store.path("page_cache.sqlite")))
-    if not report.is_unchanged:
-        from ragmachine.dense_wiring import refresh
-
-        refresh(store, settings)
-    return report
+    return _built(store, settings, request)
 
 
 def build(
@@ -80,7 +74,6 @@ def build(
     on_file: Callable[[int], None] | None = None,
 ) -> IndexReport:
     """See `RagPipeline.index`."""
-    from ragmachine.index.build import build_index
     from ragmachine.index.request import BuildRequest, locate_all
 
     paths = [path] if isinstance(path, str | os.PathLike) else list(path or [settings.target_dir])
@@ -93,12 +86,24 @@ def build(
         workers=settings.workers or os.cpu_count() or 1,
         is_strict=strict,
         is_forced=force,
-        page_cache=store.path("page_cache.sqlite"),
         include=words(settings.include),
         exclude=words(settings.exclude),
         has_hidden=settings.hidden,
         folders=folders,
     )
+    return _built(store, settings, request, on_file)
+
+
+def _built(
+    store: IndexStore,
+    settings: Settings,
+    request: BuildRequest,
+    on_file: Callable[[int], None] | None = None,
+) -> IndexReport:
+    """Build what is requested, and give it the vectors that are there already."""
+    from ragmachine.index.build import build_index
+
+    request = replace(request, page_cache=store.path("page_cache.sqlite"))
     report = build_index(store, request, on_file=on_file)
     if not report.is_unchanged:
         from ragmachine.dense_wiring import refresh

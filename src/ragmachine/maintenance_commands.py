@@ -116,6 +116,7 @@ class MaintenanceCommands:
         """Remove an index, its vectors and caches."""
         from ragmachine.index.removal import remove_index
         from ragmachine.index.store import IndexStore
+        from ragmachine.render_health import megabytes
 
         settings = load_settings({"collection": collection, "index_dir": index_dir})
         store = IndexStore(settings.index_dir)
@@ -124,7 +125,7 @@ class MaintenanceCommands:
             self._confirm(settings.index_dir)
         size = remove_index(store)
         if not quiet:
-            self._console.line(f"removed the index in {settings.index_dir}: {size / 1e6:,.1f} MB")
+            self._console.line(f"removed the index in {settings.index_dir}: {megabytes(size)}")
 
     @staticmethod
     def _confirm(folder: str) -> None:

@@ -22,8 +22,8 @@ def watched_index(settings: Settings) -> WatchedIndex:
     manifest = store.read(store.manifest)
     root = manifest["absolute_root"]
     selection = Selection.from_json(manifest["settings"])
-    places = [os.path.join(root, path) if path else root for path, _ in selection.folders]
-    for place in places or [root]:
+    places = selection.places(root)
+    for place in places:
         if not os.path.exists(place):
             raise CorpusError(
                 f"{place}, which the index in {store.folder} is of, is gone",
@@ -37,9 +37,7 @@ def watched_index(settings: Settings) -> WatchedIndex:
             return {}
         return {file.path: (file.size, file.mtime_ns, file.ctime_ns) for file in found.files}
 
-    return WatchedIndex(
-        store.folder, root, places or [root], facts, lambda: _rebuild(store, settings)
-    )
+    return WatchedIndex(store.folder, root, places, facts, lambda: _rebuild(store, settings))
 
 
 def _rebuild(store: IndexStore, settings: Settings) -> Update | None:

@@ -27,6 +27,13 @@ def cut(
     return [text[piece.start : piece.end] for piece in document.pieces]
 
 
+def section_labels(path: str, text: str, max_chars: int = 40) -> list[str]:
+    """The labels of a document's sections, each once, in order."""
+    document = chunk_document(path, text, max_chars=max_chars)
+    found = [context.label() for piece in document.pieces for context in piece.contexts]
+    return list(dict.fromkeys(found))
+
+
 def check(text: str, pieces: Sequence[Piece], *, max_chars: int, overlap_chars: int = 0) -> None:
     """Order, limit, cover, overlap and outer blank lines of a document's pieces."""
     starts = {0, *(match.end() for match in LINE_END.finditer(text))}

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from promises import cut
+from promises import cut, section_labels
 
 from ragmachine.chunking.asciidoc import plain_title
-from ragmachine.chunking.document import chunk_document
 
-
-def labels(text: str, max_chars: int = 40) -> list[str]:
-    """The labels of a document's sections, each once, in order."""
-    document = chunk_document("a.adoc", text, max_chars=max_chars)
-    found = [context.label() for piece in document.pieces for context in piece.contexts]
-    return list(dict.fromkeys(found))
+labels = partial(section_labels, "a.adoc")
 
 
 def test_sections_have_their_breadcrumb() -> None:
@@ -39,6 +35,21 @@ def test_a_heading_inside_a_delimited_block_is_none(mark: str) -> None:
         f"= Pumps\n\nBefore it.\n\n{mark}\n== not one\n\n= nor this\n{mark}\n\n== Small\n\nIt is.\n"
     )
     assert labels(text) == ["Section: Pumps", "Section: Pumps > Small"]
+
+
+@pytest.mark.parametrize(("under", "is_heading"), [("~~~~", True), ("~~~~~~~~", False)])
+def test_an_underline_is_as_long_as_its_title(under: str, is_heading: bool) -> None:
+    """But for one sign."""
+    found = labels(f"= Pumps\n\nAll.\n\nLarge\n{under}\n\nFor mines.\n")
+    assert found == ["Section: Pumps", *(["Section: Pumps > Large"] if is_heading else [])]
+
+
+def test_a_colon_keeps_what_it_announces() -> None:
+    """A paragraph that ends in one shares a chunk with the block below it."""
+    # fits above the rest, and not below the words, where its announcement has room
+    item = "* code(" + "a, " * 18 + "a)"
+    text = "words " * 37 + f"\n\nLike this:\n\n{item}\n\n" + "more " * 44
+    assert f"Like this:\n\n{item}" in cut("a.adoc", text, max_chars=289)
 
 
 def test_a_delimited_block_stays_whole_with_its_title_and_attributes() -> None:

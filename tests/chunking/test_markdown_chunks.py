@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from promises import cut
-
-from ragmachine.chunking.document import chunk_document
+from promises import cut, section_labels
 
 SENTENCE = "A sentence of prose. "
 
@@ -17,9 +15,8 @@ def prose(chars: int) -> str:
 
 def labels(text: str, *, max_chars: int = 40) -> list[str]:
     """The sections that the chunks of a text meet, in order, without `Section: `."""
-    pieces = chunk_document("a.md", text, max_chars=max_chars).pieces
-    found = [context.label() for piece in pieces for context in piece.contexts]
-    return [label.removeprefix("Section: ") for label in dict.fromkeys(found)]
+    found = section_labels("a.md", text, max_chars)
+    return [label.removeprefix("Section: ") for label in found]
 
 
 def test_a_section_is_a_chunk() -> None:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from promises import cut
+from promises import cut, section_labels
 
-from ragmachine.chunking.document import chunk_document
 from ragmachine.chunking.rst import plain_title
 
-
-def labels(text: str, max_chars: int = 40) -> list[str]:
-    """The labels of a document's sections, each once, in order."""
-    document = chunk_document("a.rst", text, max_chars=max_chars)
-    found = [context.label() for piece in document.pieces for context in piece.contexts]
-    return list(dict.fromkeys(found))
+labels = partial(section_labels, "a.rst")
 
 
 def test_levels_are_numbered_as_their_styles_come_up() -> None:
@@ -68,6 +64,10 @@ def test_a_colon_keeps_what_it_announces() -> None:
     """A paragraph that ends in a colon shares a chunk with the block below it."""
     text = "Title\n=====\n\n" + "words " * 40 + "\n\nLike this::\n\n    code()\n\n" + "more " * 40
     assert any("Like this::\n\n    code()" in chunk for chunk in cut("a.rst", text, max_chars=280))
+    # fits above the rest, and not below the words, where its announcement has room
+    item = "- code(" + "a, " * 18 + "a)"
+    text = "words " * 37 + f"\n\nLike this:\n\n{item}\n\n" + "more " * 44
+    assert f"Like this:\n\n{item}" in cut("a.rst", text, max_chars=289)
 
 
 def test_a_long_list_is_cut_between_its_items() -> None:
@@ -76,6 +76,15 @@ def test_a_long_list_is_cut_between_its_items() -> None:
     chunks = cut("a.rst", "List\n====\n\n" + items, max_chars=300)
     assert all(chunk.startswith(("- item", "List")) for chunk in chunks)
     assert all(chunk.endswith("something of its own") for chunk in chunks)
+
+
+def test_a_list_is_cut_between_its_outer_items() -> None:
+    """An item that follows inner ones is outer again."""
+    items = "".join(f"- item {n} has\n\n  - inner one\n\n  - inner two\n\n" for n in range(12))
+    for limit in (100, 150):
+        chunks = cut("a.rst", "List\n====\n\n" + items, max_chars=limit)
+        assert len(chunks) > 3
+        assert all(chunk.startswith(("- item", "List")) for chunk in chunks)
 
 
 @pytest.mark.parametrize(

@@ -98,11 +98,14 @@ def test_an_editor_that_replaces_the_file_is_followed(project: Workspace, runnin
 
 def test_a_touch_is_no_update(project: Workspace, running: Watch) -> None:
     """Nor is what lands in the index folder, or a file that ignore rules leave out."""
-    (project.corpus / "a.md").touch()
+    (project.corpus / "b.md").touch()
     (project.folder / "query_cache.json").write_text("{}")
     (project.corpus / "picture.png").write_bytes(b"\0")
     time.sleep(0.5)
     assert running.updates == []
+    project.write("a.md", "gamma\n", age_s=0)  # whatever was seen of the others is over by then
+    running.until(lambda: bool(running.updates))
+    assert running.changes == [("changed", "a.md")]
 
 
 def test_an_update_that_fails_is_told_and_tried_again(tmp_path: Path) -> None:

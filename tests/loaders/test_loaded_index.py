@@ -185,7 +185,9 @@ def test_small_tables_and_settings_keep_offsets_into_the_file(project: Workspace
         project.write(name, text)
     project.index()
     pipeline = project.pipeline()
-    for hit in pipeline.search("walls").hits:
+    hits = pipeline.search("walls").hits
+    assert {hit.chunk.file_path for hit in hits} == {"corpus/parts.csv", "corpus/package.json"}
+    for hit in hits:
         source = (project.root / hit.chunk.file_path).read_text()
         assert source[hit.chunk.start : hit.chunk.end] == hit.chunk.text
         assert hit.chunk.place == ""

@@ -56,15 +56,14 @@ def _elements(rows: Sequence[str]) -> Iterator[tuple[int, int, bool]]:
             yield row, level, False
             row, is_free = last + 1, True
             continue
-        delimiter = _DELIMITER.match(rows[own]) if own < len(rows) else None
-        if delimiter:
+        if _DELIMITER.match(rows[own]):
             yield row, 0, False
             row, is_free = _closing(rows, own, last_of) + 1, True
             continue
         if rows[row] and (is_free or _MARKER.match(rows[row])):
             yield row, 0, _is_intro(rows, own)
         is_free = not rows[row]
-        row = max(row, own if own < len(rows) and own > row and rows[own] else row) + 1
+        row = (own if rows[own] else row) + 1
 
 
 def _below_attributes(rows: Sequence[str], row: int) -> int:
@@ -76,8 +75,6 @@ def _below_attributes(rows: Sequence[str], row: int) -> int:
 
 def _heading_at(rows: Sequence[str], row: int) -> tuple[int, int]:
     """(level, last row) of the heading at a row; level 0 where there is none."""
-    if row >= len(rows):
-        return 0, row
     found = _HEADING.fullmatch(rows[row])
     if found:
         return len(found[1]), row
@@ -99,7 +96,7 @@ def _is_intro(rows: Sequence[str], row: int) -> bool:
     """Whether the paragraph that starts here ends in a colon: it needs what follows it."""
     while row + 1 < len(rows) and rows[row + 1] and not _MARKER.match(rows[row + 1]):
         row += 1
-    return row < len(rows) and rows[row].endswith(":") and not rows[row].endswith("::")
+    return rows[row].endswith(":") and not rows[row].endswith("::")
 
 
 def plain_title(title: str) -> str:

@@ -114,7 +114,7 @@ def _blocks(path: str, text: str, file_type: str, max_chars: int) -> tuple[list[
 def _other_python(text: str, max_chars: int) -> list[Block]:
     """Blocks of Python that the running version does not read, be it Python 2, newer or broken.
 
-    None where the grammar is not installed or gives up.
+    None at all where the grammar is not installed or gives up.
     """
     from ragmachine.chunking.grammars import is_installed
     from ragmachine.chunking.languages import LANGUAGES

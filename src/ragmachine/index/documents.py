@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from ragmachine.chunking.builder import Block, ChunkBuilder, NodeContext, Piece
 from ragmachine.chunking.cuts import CRUMBS_PER_CHUNK
-from ragmachine.chunking.document import STRUCTURE, chunk_document
+from ragmachine.chunking.document import STRUCTURE, ChunkedDocument, chunk_document
 from ragmachine.chunking.lines import line_blocks
 from ragmachine.corpus.decode import decode, is_binary
 from ragmachine.corpus.loaders.loaded import MARKDOWN, ROWS, Loaded, Places
@@ -63,13 +63,7 @@ def read_document(path: str, data: bytes, loaders: Loaders, shape: Shape) -> Doc
     if is_binary(data):
         return None
     decoded = decode(data)
-    cut = chunk_document(
-        path,
-        decoded.text,
-        max_chars=shape.max_chars,
-        overlap_chars=shape.overlap_chars,
-        chunker=shape.chunker,
-    )
+    cut = _cut(path, decoded.text, shape)
     return Document(
         text=decoded.text,
         stored=data if not decoded.problem else decoded.text.encode("utf-8"),
@@ -87,13 +81,7 @@ def _loaded_document(path: str, loaded: Loaded, shape: Shape) -> Document:
     elif is_paged(loaded.places) and shape.chunker == STRUCTURE:
         pieces = page_pieces(loaded, shape.max_chars, shape.overlap_chars)
     else:
-        cut = chunk_document(
-            _MARKDOWN_NAME,
-            loaded.text,
-            max_chars=shape.max_chars,
-            overlap_chars=shape.overlap_chars,
-            chunker=shape.chunker,
-        )
+        cut = _cut(_MARKDOWN_NAME, loaded.text, shape)
         pieces = cut.pieces
         problem = "; ".join(filter(None, (problem, cut.problem)))
     return Document(
@@ -105,6 +93,16 @@ def _loaded_document(path: str, loaded: Loaded, shape: Shape) -> Document:
         problem=problem,
         title=loaded.title,
         places=loaded.places,
+    )
+
+
+def _cut(path: str, text: str, shape: Shape) -> ChunkedDocument:
+    return chunk_document(
+        path,
+        text,
+        max_chars=shape.max_chars,
+        overlap_chars=shape.overlap_chars,
+        chunker=shape.chunker,
     )
 
 

@@ -49,6 +49,11 @@ class Selection:
             tuple((path, tag) for path, tag in settings.get("folders", ())),
         )
 
+    def places(self, root: str) -> list[str]:
+        """The folders to walk, where they lie."""
+        paths = [path for path, _ in self.folders] or [""]
+        return [os.path.join(root, path) if path else root for path in paths]
+
 
 def find_sources(root: str, index_folder: str, selection: Selection) -> Discovery:
     """Discover a corpus, without the files of an index that lies inside it.

@@ -94,11 +94,9 @@ class _File:
 
 def _line_of(text: str, position: int) -> int:
     """The line of a character, counted from 1, as the index counts lines."""
-    from bisect import bisect_right
-
     from ragmachine.chunking.builder import LineMap
 
-    return bisect_right(LineMap(text).starts, position)
+    return LineMap(text).line_of(position)
 
 
 def _absolute(root: str, path: str) -> str:

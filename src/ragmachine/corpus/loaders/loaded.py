@@ -105,6 +105,13 @@ def _row(cells: list[str], width: int) -> str:
     return "| " + " | ".join([*cells, *[""] * (width - len(cells))]) + " |"
 
 
+def fenced(text: str, language: str = "") -> str:
+    """Text whose blanks count, between fences longer than any in it."""
+    longest = max((len(run) for run in re.findall("`{3,}", text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
 _BLOCK_SIGN = re.compile(r"(?:#{1,6}(?=\s|\Z)|=+\s*\Z|-{2,}\s*\Z|>|`{3}|~{3}|<(?=[a-zA-Z/!?]))")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from ragmachine.corpus.loaders.loaded import Writer, literal, pipe_table, plain_line
+from ragmachine.corpus.loaders.loaded import Writer, fenced, literal, pipe_table, plain_line
 
 _MAX_CELL_CHARS = 600  # a cell of more text lays out the page
 _MAX_LIST_DEPTH = 6
@@ -126,9 +126,7 @@ class MarkdownBuilder:
         text = "".join(self._inline).strip("\n")
         self._inline.clear()
         if text.strip():
-            longest = max((len(run) for run in re.findall("`{3,}", text)), default=2)
-            fence = "`" * (longest + 1)
-            self.writer.write(f"\n{fence}\n{text}\n{fence}\n")
+            self.writer.write(f"\n{fenced(text)}\n")
         self._was_item = False
 
     def open_list(self) -> None:

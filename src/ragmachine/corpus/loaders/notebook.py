@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from ragmachine.corpus.loaders.limits import Limits
-from ragmachine.corpus.loaders.loaded import Loaded, Writer, clean_text
+from ragmachine.corpus.loaders.loaded import Loaded, Writer, clean_text, fenced
 
 # images pasted into a cell, as data
 _PASTED = re.compile(
@@ -72,9 +72,7 @@ def _cell_text(cell: dict[str, Any], language: str) -> str:
     if not text.strip():
         return ""
     if kind == "code":
-        longest = max((len(run) for run in re.findall("`{3,}", text)), default=2)
-        fence = "`" * (longest + 1)
-        return f"{fence}{language}\n{text}\n{fence}"
+        return fenced(text, language)
     text = _PASTED.sub("", text)
     if kind == "heading":
         level = cell.get("level")
