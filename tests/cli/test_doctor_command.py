@@ -13,6 +13,7 @@ from house import Program
 
 from ragmachine.health import models, packages, places
 from ragmachine.health.checks import ABSENT, BROKEN, OK
+from ragmachine.index.hashes import write_hash
 from ragmachine.index.store import IndexStore
 from ragmachine.llm.endpoint import Endpoint
 
@@ -77,29 +78,31 @@ def test_a_model_that_is_asked_for_by_name_is_needed(program: Program) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "state", "remedy"),
+    ("model", "reply", "state", "remedy"),
     [
-        ({"models": [{"name": "tiny:1b"}, {"name": "plain:latest"}]}, OK, ""),
-        ({"models": [{"name": "other:1b"}]}, ABSENT, "ragmachine pull tiny:1b"),
-        (["not Ollama"], ABSENT, "name Ollama's address: --ollama_host HOST:PORT"),
+        ("tiny:1b", {"models": [{"name": "tiny:1b"}, {"name": "plain:latest"}]}, OK, ""),
+        ("plain", {"models": [{"name": "tiny:1b"}, {"name": "plain:latest"}]}, OK, ""),
+        ("tiny:1b", {"models": [{"name": "other:1b"}]}, ABSENT, "ragmachine pull tiny:1b"),
+        ("tiny:1b", ["not Ollama"], ABSENT, "name Ollama's address: --ollama_host HOST:PORT"),
     ],
-    ids=["present", "not pulled", "another server"],
+    ids=["present", "without a tag", "not pulled", "another server"],
 )
 def test_ollama_is_asked_for_its_models(
-    monkeypatch: pytest.MonkeyPatch, reply: Any, state: str, remedy: str
+    monkeypatch: pytest.MonkeyPatch, model: str, reply: Any, state: str, remedy: str
 ) -> None:
-    """Which models it has is all that is asked, and with a short patience."""
+    """Which models it has is all that is asked, with a short patience, and of no proxy."""
     import httpx
 
     asked: list[tuple[str, float]] = []
 
     def get(url: str, *, timeout: float, trust_env: bool) -> httpx.Response:
+        assert not trust_env
         asked.append((url, timeout))
         return httpx.Response(200, json=reply, request=httpx.Request("GET", url))
 
     monkeypatch.setattr(models, "probe", lambda endpoint, timeout_s: isinstance(endpoint, Endpoint))
     monkeypatch.setattr(httpx, "get", get)
-    check = models.ollama_check("127.0.0.1:9", "tiny:1b", is_required=False)
+    check = models.ollama_check("127.0.0.1:9", model, is_required=False)
     assert (check.state, check.remedy) == (state, remedy)
     assert asked[0][0].endswith(":9/api/tags")
     assert asked[0][1] <= 2
@@ -164,6 +167,34 @@ def test_a_full_disk_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(9, 9, 10**6))
     check = places.room_check(store)
     assert (check.state, str(tmp_path) in check.detail) == (BROKEN, True)
+
+
+@pytest.mark.parametrize(("free", "state"), [(1.9e9, BROKEN), (2.1e9, OK)])
+def test_room_is_wanted_for_a_second_generation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: float, state: str
+) -> None:
+    """Twice the bytes of the index that is there."""
+    monkeypatch.setattr(places, "sizes_on_disk", lambda store: {"index": 10**9, "caches": 10**9})
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(9, 9, int(free)))
+    assert places.room_check(IndexStore(str(tmp_path))).state == state
+
+
+def test_damaged_vectors_are_a_fault(tmp_path: Path) -> None:
+    """Their hash tells; none at all are no finding."""
+    store = IndexStore(str(tmp_path))
+    assert places.vectors_check(store) is None
+    folder = tmp_path / "dense-vectors"
+    folder.mkdir()
+    (folder / "current.json").write_text('{"name": "v.bin", "encoder": "toy"}')
+    (folder / "v.bin").write_bytes(b"vectors")
+    write_hash(str(folder / "v.bin"))
+    sound = places.vectors_check(store)
+    (folder / "v.bin").write_bytes(b"vectorz")
+    damaged = places.vectors_check(store)
+    assert sound is not None
+    assert damaged is not None
+    assert (sound.state, damaged.state) == (OK, BROKEN)
+    assert "v.bin does not match" in damaged.detail
 
 
 def test_a_folder_that_refuses_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -160,6 +160,16 @@ def test_an_altered_manifest_is_not_believed(
     assert "does not match its SHA-256" in outcome.err
 
 
+def test_an_index_of_another_version_is_not_fresh(
+    program: Program, tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next run builds it anew, although no file has changed."""
+    monkeypatch.setattr("ragmachine.health.status.versions", lambda: {"ragmachine": "0"})
+    document = status(program, tmp_path)
+    assert (document["fresh"], document["same_version"]) == (False, False)
+    assert document["update"].startswith("ragmachine index")
+
+
 def test_stats_count_by_type_and_folder(program: Program, tmp_path: Path, corpus: Path) -> None:
     """Files, chunks and characters, most chunks first."""
     document = program.run("stats", "--json", *place(tmp_path)).document()

@@ -75,7 +75,7 @@ def test_rubbish_falls_back_to_the_rules(reply: str) -> None:
     ("asked", "reply"),
     [
         ("can it be repaired by an electrician at sea?", "Can the Limpet 3?"),
-        ("how long is it?", "What is the warranty of the Limpet 3?"),
+        ("how long is it?", "Is the warranty of the Limpet 3 long?"),
     ],
     ids=["half is left out", "asks for something else"],
 )

@@ -23,6 +23,8 @@ from ragmachine.generation.words import split_terms
         pytest.param("The cache is enabled by default.", "The cache is disabled by default.",
                      "enabled", id="opposite"),
         pytest.param("LoRA is not supported.", "LoRA is\nsupported.", "support", id="wrapped"),
+        pytest.param("It does not keep old logs.", "It does not wait, it keeps old logs.", "keep",
+                     id="behind a comma"),
     ],
 )  # fmt: skip
 def test_a_contradiction_is_noticed(sentence, source, word):
@@ -41,9 +43,15 @@ def test_a_contradiction_is_noticed(sentence, source, word):
         pytest.param("LoRA is supported.", "No LoRA is not supported.", id="twice"),
         pytest.param("LoRA is supported.", "LoRA is not supported on TPU. LoRA is supported.",
                      id="said both ways"),
+        pytest.param("The cache is enabled or disabled.", "The cache is disabled.",
+                     id="both opposites"),
         pytest.param("The log is not kept.", "The cat is kept warm at night in winter.",
                      id="about something else"),
         pytest.param("The cache is disabled.", "The cache is not enabled.", id="opposite denied"),
+        pytest.param("The cache does not keep old logs.",
+                     "The cache does not compress or keep old logs.", id="denied together"),
+        pytest.param("The scheduler keeps long prompts of many users in memory pages.",
+                     "It does not keep memory.", id="little in common"),
         pytest.param("LoRA is not used here.", "lora = used(here)", id="code"),
         pytest.param("It is 5.", "", id="nothing there"),
         pytest.param("", "LoRA is supported.", id="nothing said"),
@@ -77,4 +85,6 @@ def test_whose_number_it_is(names, numbers, found):
 def test_a_line_with_both_says_nothing():
     """The number may be about either."""
     source = "max_seqs = 256  # below 2048\nmax_tokens = 2048\n"
+    assert misplaced(["max_seqs"], ["2048"], source) == ("", "")
+    source = "Up to 2048 may stand in max_seqs.\nmax_seqs = 256\nmax_tokens = 2048\n"
     assert misplaced(["max_seqs"], ["2048"], source) == ("", "")

@@ -41,6 +41,7 @@ def test_amounts(text, found):
         pytest.param("3 m", "3 min", False, id="another kind"),
         pytest.param("24 months", "2 years", True, id="years"),
         pytest.param("300 metres", "300 m", True, id="short"),
+        pytest.param("\u22125 °C", "-5 °C", True, id="minus sign"),
     ],
 )
 def test_equal_amounts(first, second, are_equal):

@@ -52,6 +52,16 @@ def test_a_chunk_counts_once_with_its_nearest_excerpt(rows: FlatIndex) -> None:
     assert NearestChunks(rows, FIRST).search(query, 1)[0].tolist() == [0]
 
 
+def test_near_excerpts_of_one_chunk_push_no_other_out() -> None:
+    """Two chunks come, although both excerpts of the first are nearer than the second."""
+    index = FlatIndex("float16")
+    index.build(np.array([[1, 0], [0.8, 0.6], [0, 1]], dtype=np.float32))
+    query = np.array([1, 0], dtype=np.float32)
+    ids, similarities = NearestChunks(index, np.array([0, 2, 3])).search(query, 2)
+    assert ids.tolist() == [0, 1]
+    assert similarities.tolist() == pytest.approx([1.0, 0.0], abs=0.001)
+
+
 def test_a_mask_is_of_chunks(rows: FlatIndex) -> None:
     """None of a masked chunk's excerpts is found."""
     query = np.array([1, 0], dtype=np.float32)
@@ -63,4 +73,6 @@ def test_chunks_are_compared_in_any_order(rows: FlatIndex) -> None:
     """One whose vectors are not made yet is similar to nothing; none at all are no error."""
     query, chunks = np.array([0, 1], dtype=np.float32), AllChunks(rows, FIRST)
     assert chunks.compare(query, np.array([2, 0])).tolist() == pytest.approx([0.6, 1.0], abs=0.001)
+    in_order = chunks.compare(query, np.array([1, 0, 2])).tolist()
+    assert in_order == pytest.approx([0.8, 1.0, 0.6], abs=0.001)
     assert chunks.compare(query, np.array([], dtype=np.int64)).tolist() == []

@@ -49,9 +49,11 @@ def test_a_touch_is_no_change(indexed: Workspace) -> None:
         (TEXT.replace("beta", "gamma"), {"state": "changed"}),
         ("\0" * 50, {"state": "changed"}),
         (TEXT + TEXT, {"state": "unmoved", "first_line_now": 5, "last_line_now": 7}),
+        (TEXT[7:] + "more\n" * 30 + TEXT, {"state": "moved", "first_line_now": 3,
+                                           "last_line_now": 5}),
     ],
-    ids=["moved", "longer", "other words", "binary", "twice"],
-)
+    ids=["moved", "longer", "other words", "binary", "twice", "nearest"],
+)  # fmt: skip
 def test_lines_are_found_again(indexed: Workspace, text: str, expected: dict[str, Any]) -> None:
     """Where the text stands unchanged, its lines are told; where it does not, that it changed."""
     indexed.write("a.md", text, age_s=60)

@@ -15,7 +15,7 @@ from reportlab.pdfgen.canvas import Canvas
 from ragmachine.corpus.loaders import page_cache
 from ragmachine.corpus.loaders.limits import Limits
 from ragmachine.corpus.loaders.loaded import Loaded, LoadError
-from ragmachine.corpus.loaders.page_cache import PARSERS
+from ragmachine.corpus.loaders.page_cache import PARSERS, PageCache, page_key
 from ragmachine.corpus.loaders.pdf_headings import heading_levels
 from ragmachine.corpus.loaders.registry import Loaders
 from ragmachine.places import place_of
@@ -156,6 +156,18 @@ def test_running_heads_are_said_once(loaders: Loaders) -> None:
     assert text.count("Aquaflow owner's manual") == 1
     assert "Page 3" not in text
     assert text.count("of the body") == 5
+
+
+def test_what_few_pages_repeat_is_kept(loaders: Loaders) -> None:
+    """A head of three pages in ten is no running head."""
+    pages = [
+        both(
+            lines(["Annex of tables"] if n < 3 else [], top=30, size=8),
+            lines([f"Text number {n} of the body."], top=200),
+        )
+        for n in range(10)
+    ]
+    assert read(loaders, pdf(*pages)).text.count("Annex of tables") == 3
 
 
 def test_a_word_cut_at_the_end_of_a_line_is_whole(loaders: Loaders) -> None:
@@ -313,6 +325,27 @@ def test_a_page_is_read_once(tmp_path: Path) -> None:
         before = read(first, data)
     with Loaders(cache_path=cache, limits=Limits(max_seconds=0, max_page_seconds=0)) as second:
         assert read(second, data) == before
+
+
+def test_another_reader_reads_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A parse is known by its document, its page and the code and libraries that made it."""
+    keys = [page_key(b"a", 1), page_key(b"a", 2), page_key(b"b", 1)]
+    monkeypatch.setattr(page_cache, "reader_digest", lambda: "another")
+    keys.append(page_key(b"a", 1))
+    assert len(set(keys)) == 4
+
+
+def test_the_file_of_pages_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The oldest parses go."""
+    monkeypatch.setattr(page_cache, "_KEPT_PAGES", 2)
+    keys = [page_key(b"a", number) for number in range(5)]
+    pages = PageCache(str(tmp_path / "pages.sqlite"))
+    for key in keys:
+        pages.put(key, {"items": []})
+    pages.close()
+    pages = PageCache(str(tmp_path / "pages.sqlite"))
+    assert [pages.get(key) is not None for key in keys] == [False] * 3 + [True] * 2
+    pages.close()
 
 
 def test_a_damaged_page_file_is_no_trouble(tmp_path: Path) -> None:

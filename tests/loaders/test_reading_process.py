@@ -45,6 +45,7 @@ def test_memory_is_limited() -> None:
     sandbox = Sandbox(Limits(max_memory_bytes=120 << 20))
     with pytest.raises(ReaderLostError, match=r"took more than 0\.\d+ GiB of memory"):
         sandbox.ask("html", 60, b" " * (160 << 20), max_chars=10)
+    assert not sandbox.is_running
     sandbox.close()
 
 

@@ -145,6 +145,7 @@ def test_a_list_of_records() -> None:
     [
         json.dumps(records()[:20]),
         json.dumps(records(options={"depth": {"x": 1}})),
+        json.dumps(records(digest="0123456789abcdef" * 16)),
         json.dumps([{"id": n, "path": f"src/a/{n}.py", "size": n} for n in range(300)]),
         json.dumps({"name": "package", "description": PROSE, "scripts": {"a": "b"}}),
         '{"a":' * 100_000 + "1" + "}" * 100_000,
@@ -152,8 +153,9 @@ def test_a_list_of_records() -> None:
         "{not json}",
         "",
     ],
-    ids=["small", "settings", "codes", "package", "deep", "deep broken", "no JSON", "empty"],
-)
+    ids=["small", "settings", "mostly codes", "codes", "package", "deep", "deep broken", "no JSON",
+         "empty"],
+)  # fmt: skip
 def test_other_json_stays_as_it_is(text: str) -> None:
     """Settings and fixtures are no documents, and depth is no crash."""
     assert load("a.json", text) is None

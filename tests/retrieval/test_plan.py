@@ -22,6 +22,8 @@ from ragmachine.retrieval.plan import MAX_PARTS, compared, decompose
          ("heavier of Limpet", "heavier of Winkle")),
         ("What is the difference in highest pressure between the Delta 3 and the Delta 5?",
          ("highest pressure of Delta 3", "highest pressure of Delta 5")),
+        ("the difference in warranty between the Delta 3 and the Delta 5 for hotels",
+         ("warranty of Delta 3 for hotels", "warranty of Delta 5 for hotels")),
         ("How is the cache sized? Where is it stored?",
          ("How is the cache sized", "Where is it stored")),
         ("set the port; rotate the log", ("set the port", "rotate the log")),
@@ -29,7 +31,7 @@ from ragmachine.retrieval.plan import MAX_PARTS, compared, decompose
          ("What is the default port", "how do I change it")),
     ],
     ids=["compare of", "compare in versus", "difference", "which has", "which is", "difference in",
-         "two questions", "semicolon", "and how"],
+         "difference in for", "two questions", "semicolon", "and how"],
 )  # fmt: skip
 def test_parts_are_searched_one_by_one(question: str, parts: tuple[str, ...]) -> None:
     """Each part can be answered alone."""

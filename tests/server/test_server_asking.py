@@ -11,6 +11,7 @@ import pytest
 from live import Asks, pipeline_of
 
 from fake_chat import FakeChat
+from ragmachine.server.metrics import Metrics
 
 WARRANTY = "How long is the warranty of a Limpet 3?"
 
@@ -304,6 +305,29 @@ def test_metrics_count_requests_stages_and_cache_hits(ask: Asks) -> None:
     assert 'ragmachine_stage_seconds_count{stage="search"} 2.0' in text
     assert 'ragmachine_cache_lookups_total{cache="query",outcome="hit"} 1.0' in text
     assert "ragmachine_generation_queue_length 0.0" in text
+
+
+def test_an_explained_search_is_no_look_up(ask: Asks) -> None:
+    """It leaves the cache out on purpose, which is no miss."""
+    client = ask(is_fresh=True)
+    client.post("/search", json={"query": "bitter oranges", "explain": True})
+    text = client.get("/metrics").text
+    assert 'ragmachine_stage_seconds_count{stage="search"} 1.0' in text
+    assert 'outcome="' not in text
+
+
+def test_metrics_are_seconds_and_percentiles_by_nearest_rank() -> None:
+    """Of 20 times the 99th percentile is the longest; a method that nobody knows has no series."""
+    metrics = Metrics()
+    for spent_ms in range(20, 0, -1):
+        metrics.stages({"search": spent_ms})
+    metrics.request("BREW", "/search", 405, 0.001)
+    expected = {"count": 20, "p50_ms": 10, "p95_ms": 19, "p99_ms": 20}
+    assert metrics.timings()["search"] == expected
+    text = metrics.text().decode()
+    assert re.search(r'ragmachine_stage_seconds_sum\{stage="search"\} 0\.21\d*\n', text)
+    assert 'method="other"' in text
+    assert "BREW" not in text
 
 
 def test_metrics_count_a_models_tokens(ask: Asks, model: Any) -> None:

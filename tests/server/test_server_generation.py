@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,9 @@ from typing import Any
 import httpx
 import pytest
 from live import PATIENCE_S, Live, SlowChat, pipeline_of, until
+
+from ragmachine.server.generation import AbandonedError, GenerationQueue
+from ragmachine.server.problems import ProblemError
 
 ASKED = {"query": "What does marmalade need?", "k": 3}
 STREAMED = {**ASKED, "stream": True}
@@ -165,6 +170,29 @@ def test_a_server_that_ends_lets_no_answer_hang(indexed: Path, chat: SlowChat) -
     assert not asker.is_alive()
     until(lambda: chat.at_once == 0)
     assert len(chat.told) < len(chat.words)
+
+
+def test_a_queue_that_closes_stops_what_runs_and_takes_nothing_more() -> None:
+    """Whoever is asked to write notices at the next word."""
+    begun = threading.Event()
+
+    def write(tell: Callable[[str], None]) -> None:
+        begun.set()
+        for word in LONG:
+            tell(word)
+            time.sleep(PAUSE_S)
+
+    async def close() -> None:
+        queue = GenerationQueue(1, 1)
+        asked = asyncio.ensure_future(queue.run(write))
+        assert await asyncio.to_thread(begun.wait, PATIENCE_S)
+        queue.close()
+        with pytest.raises(AbandonedError):
+            await asked
+        with pytest.raises(ProblemError, match="going down"):
+            await queue.run(write)
+
+    asyncio.run(close())
 
 
 # --- generations

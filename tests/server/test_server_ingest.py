@@ -13,9 +13,10 @@ from live import Asks, Live, pipeline_of, until
 from starlette.testclient import TestClient
 
 from ragmachine.errors import CorpusError, StorageError
-from ragmachine.server import ingest_routes
+from ragmachine.server import ingest_routes, jobs
 from ragmachine.server.builds import ProcessBuild, build_target
-from ragmachine.server.jobs import Target
+from ragmachine.server.jobs import CancelledBuildError, JobRunner, Target
+from ragmachine.server.problems import ProblemError
 from ragmachine.server.uploads import safe_name, store
 
 
@@ -108,7 +109,7 @@ def test_a_folder_may_be_allowed(ask: Asks, root: Path, tmp_path: Path) -> None:
     (other / "c.md").write_text("# Moon\n\nThe moon is new.\n")
     client = ask(root, build=at_once(root), ingest_roots=(str(tmp_path),))
     job = ended(client, client.post("/ingest", json={"path": str(other)}).json())
-    assert job["state"] == "done"
+    assert (job["state"], job["files_done"]) == ("done", 1)
     (hit,) = client.post("/search", json={"query": "moon"}).json()["retrieved_chunks"]
     assert hit["file_path"] == f"{other}/c.md"
     # a name that begins with a slash, as a URL has it
@@ -152,6 +153,34 @@ def test_a_job_that_fails_says_why(ask: Asks, root: Path) -> None:
     second = ended(client, client.post("/ingest", json={}).json())
     assert second["error"]["code"] == "unexpected"
     assert "inner" not in str(second)
+
+
+def test_a_job_that_runs_is_stopped_with_the_server() -> None:
+    """It is told so, the job says that it was cancelled, and none begins after it."""
+
+    def build(target: Target, on_file: Any, is_stopped: Callable[[], bool]) -> dict[str, Any]:
+        until(is_stopped)
+        raise CancelledBuildError
+
+    runner = JobRunner(build, lambda: None)
+    job = runner.begin("ingest", Target(), Target)
+    until(lambda: job.state == "running")
+    runner.close()
+    assert job.error is not None
+    assert (job.state, job.error["code"]) == ("failed", "cancelled")
+    with pytest.raises(ProblemError):
+        runner.begin("ingest", Target(), Target)
+
+
+def test_jobs_long_done_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that is asked for ever keeps the last ones alone."""
+    monkeypatch.setattr(jobs, "_KEPT", 3)
+    runner, begun = JobRunner(lambda *_: {}, lambda: None), []
+    for _ in range(6):
+        begun.append(runner.begin("ingest", Target(), Target))
+        until(lambda: begun[-1].state == "done")
+    runner.close()
+    assert [runner.get(job.id) for job in begun] == [None, None, None, *begun[3:]]
 
 
 def test_an_unknown_job_is_a_404(ask: Asks) -> None:
