@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from fake_chat import FakeChat
-from ragmachine import answer_wiring, dense_wiring, wiring
 from ragmachine.encoders import EncoderUnavailableError
 from ragmachine.errors import ModelError, UsageError
 from ragmachine.index.enrich import enrich_index
 from ragmachine.models import Answer
 from ragmachine.settings import FIELDS
+from ragmachine.wiring import answer_memory, chat_models, dense
 from toy_encoder import ToyEncoder
 from workspace import Workspace
 
@@ -22,21 +22,21 @@ TEXT = "The warranty runs for 18 months [1]."
 ASKED = "How long is the warranty of the Delta Sensor?"
 REWORDED = "What is the warranty period of the Delta Sensor?"
 NEAR = "How long is the warranty of the Cobalt Pump?"
-MAKE_ENCODER = dense_wiring.make_encoder
+MAKE_ENCODER = dense.make_encoder
 
 
 @pytest.fixture
 def chat(monkeypatch: pytest.MonkeyPatch) -> FakeChat:
     """The model of every pipeline in a test."""
     chat = FakeChat(TEXT)
-    monkeypatch.setattr(wiring, "make_client", lambda settings: chat)
+    monkeypatch.setattr(chat_models, "make_client", lambda settings: chat)
     return chat
 
 
 @pytest.fixture
 def indexed(project: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """Two notes, indexed; questions are encoded by words."""
-    monkeypatch.setattr(dense_wiring, "make_encoder", lambda *_: ToyEncoder())
+    monkeypatch.setattr(dense, "make_encoder", lambda *_: ToyEncoder())
     project.write("sensor.md", f"{SENSOR}\n")
     project.write("pump.md", f"{PUMP}\n")
     project.index()
@@ -109,7 +109,7 @@ def test_a_setting_that_decides_nothing_is_no_obstacle(
 
 def test_what_decides_nothing_are_settings() -> None:
     """One that was renamed would decide again, unnoticed."""
-    assert FIELDS.keys() >= answer_wiring._WITHOUT_EFFECT
+    assert FIELDS.keys() >= answer_memory._WITHOUT_EFFECT
 
 
 # --- what never is
@@ -266,7 +266,7 @@ def test_without_an_encoder_the_same_question_is_recognised(
     def refuse(*_: object) -> ToyEncoder:
         raise EncoderUnavailableError("it is not installed")
 
-    monkeypatch.setattr(dense_wiring, "make_encoder", refuse)
+    monkeypatch.setattr(dense, "make_encoder", refuse)
     asked(indexed, ASKED)
     asked(indexed, f"  {ASKED.upper()} ")
     assert len(chat.asked) == 1
@@ -284,7 +284,7 @@ def test_the_same_question_is_not_encoded(
         def encode_query(self, text: str) -> Any:
             raise ModelError("broken")
 
-    monkeypatch.setattr(dense_wiring, "make_encoder", lambda *_: Broken())
+    monkeypatch.setattr(dense, "make_encoder", lambda *_: Broken())
     asked(indexed, ASKED)
     assert len(chat.asked) == 1
     assert asked(indexed, REWORDED).text == TEXT
@@ -296,7 +296,7 @@ def test_another_encoder_has_answers_of_its_own(
 ) -> None:
     """Vectors of two spaces are never compared."""
     asked(indexed, ASKED)
-    monkeypatch.setattr(dense_wiring, "make_encoder", lambda *_: ToyEncoder(name="other"))
+    monkeypatch.setattr(dense, "make_encoder", lambda *_: ToyEncoder(name="other"))
     asked(indexed, REWORDED)
     assert len(chat.asked) == 2
 
@@ -305,7 +305,7 @@ def test_an_encoder_that_does_not_exist_is_refused(
     indexed: Workspace, chat: FakeChat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A name that cannot be meant is an error here as elsewhere."""
-    monkeypatch.setattr(dense_wiring, "make_encoder", MAKE_ENCODER)
+    monkeypatch.setattr(dense, "make_encoder", MAKE_ENCODER)
     with pytest.raises(UsageError, match="no encoder 'nothing'"):
         asked(indexed, ASKED, encoder="nothing")
 

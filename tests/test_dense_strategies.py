@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from ragmachine import dense_wiring
 from ragmachine.encoders import EncoderUnavailableError
 from ragmachine.errors import UsageError
 from ragmachine.index import dense
 from ragmachine.index.lock import exclusive
+from ragmachine.wiring import dense as dense_wiring
 from toy_encoder import ToyEncoder
 from workspace import Workspace
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from fake_chat import FakeChat
-from ragmachine import dense_wiring, wiring
 from ragmachine.errors import IndexMissingError
 from ragmachine.llm.chat import ModelUnavailableError
 from ragmachine.settings import Settings
+from ragmachine.wiring import chat_models, dense
 from toy_encoder import ToyEncoder
 from workspace import Workspace
 
@@ -17,7 +17,7 @@ from workspace import Workspace
 def chat(monkeypatch: pytest.MonkeyPatch) -> FakeChat:
     """A model that says the same of every passage."""
     chat = FakeChat("hamster")
-    monkeypatch.setattr(wiring, "make_chat", lambda settings: chat)
+    monkeypatch.setattr(chat_models, "make_chain", lambda settings: chat)
     return chat
 
 
@@ -65,7 +65,7 @@ def test_vectors_answer_for_the_enriched_index(
 ) -> None:
     """They are taken over as after any other run; none has to be made again."""
     encoder = ToyEncoder()
-    monkeypatch.setattr(dense_wiring, "make_encoder", lambda *_: encoder)
+    monkeypatch.setattr(dense, "make_encoder", lambda *_: encoder)
     project.write("a.md", "alpha\n")
     project.index()
     project.pipeline().embed()
@@ -109,7 +109,7 @@ def test_one_generator_writes_all(
         seen.append(settings)
         return FakeChat("hamster", name=settings.model)
 
-    monkeypatch.setattr(wiring, "make_chat", make)
+    monkeypatch.setattr(chat_models, "make_chain", make)
     project.write("a.md", "alpha\n")
     project.index()
     report = project.pipeline(llm=llm, model="large:9b").enrich()

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ragmachine.command_table import find_command
+from ragmachine.commands.table import find_command
 
 MCP_PAGE = (Path(__file__).resolve().parent.parent / "docs" / "MCP.md").read_text(encoding="utf-8")
 EXAMPLES = [json.loads(text) for text in re.findall(r"^```json\n(.*?)^```", MCP_PAGE, re.M | re.S)]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ragmachine.command_table import COMMANDS
+from ragmachine.commands.table import COMMANDS
 from ragmachine.settings import load_settings
 
 ROOT = Path(__file__).resolve().parent.parent

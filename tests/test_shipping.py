@@ -20,7 +20,7 @@ import pytest
 
 yaml = pytest.importorskip("yaml", reason="a development dependency")
 
-from ragmachine.command_table import find_command  # noqa: E402
+from ragmachine.commands.table import find_command  # noqa: E402
 from ragmachine.settings import load_settings  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent

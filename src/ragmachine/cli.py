@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ragmachine.errors import RagError
 
 if TYPE_CHECKING:
-    from ragmachine.arguments import Parsed
+    from ragmachine.commands.arguments import Parsed
     from ragmachine.settings import Settings
 
 _READS_INDEX = frozenset({"search", "search_dataset", "answer"})
@@ -52,26 +52,26 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
-    from ragmachine import arguments, command_table
-    from ragmachine.render import Console
+    from ragmachine.commands import arguments, help_text, table
+    from ragmachine.terminal.console import Console
 
     if not words or words[0] in _HELP:
         named = [word for word in words[1:] if word not in _HELP]
-        about = command_table.find_command(named[0]) if named else None
-        Console().line(command_table.usage(about))
+        about = table.find_command(named[0]) if named else None
+        Console().line(help_text.usage(about))
         return 0
     if words[0] == "--version":
         from ragmachine import __version__
 
         Console().line(f"ragmachine {__version__}")
         return 0
-    command = command_table.find_command(words[0])
+    command = table.find_command(words[0])
     if any(word in ("--help", "-h") for word in words[1:]):
-        Console().line(command_table.usage(command))
+        Console().line(help_text.usage(command))
         return 0
     parsed = arguments.parse(command, words[1:])
     settings = _settings(parsed)
-    from ragmachine.commands import Commands
+    from ragmachine.commands.program import Commands
 
     console = Console(project_root=settings.project_root)
     import fire
@@ -94,7 +94,7 @@ def _settings(parsed: Parsed) -> Settings:
 
 
 def _flush() -> None:
-    from ragmachine.render import output_errors
+    from ragmachine.terminal.clean import output_errors
 
     with output_errors():
         sys.stdout.flush()
@@ -118,7 +118,7 @@ def _discard_output() -> None:
 
 def _fail(message: str, code: int) -> int:
     """Print a message as one line that a terminal shows and does not obey."""
-    from ragmachine.render import clean
+    from ragmachine.terminal.clean import clean
 
     try:
         sys.stdout.flush()

@@ -18,7 +18,6 @@ from ragmachine.models import Answer, IndexReport, SearchResult
 from ragmachine.settings import MAX_K, Settings, check_value, load_settings
 
 if TYPE_CHECKING:
-    from ragmachine.answer_wiring import AnswerMemory
     from ragmachine.evaluation import EvaluationReport
     from ragmachine.evaluation.answer_report import AnswerReport
     from ragmachine.generation.answerer import Answerer
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from ragmachine.llm.chat import ChatClient
     from ragmachine.retrieval.expand import SynonymExpander
     from ragmachine.retrieval.searcher import Searcher
+    from ragmachine.wiring.answer_memory import AnswerMemory
 
 
 class RagPipeline:
@@ -72,7 +72,7 @@ class RagPipeline:
     @property
     def shape(self) -> Shape:
         """What the settings make of an index: pipelines of one shape can share it."""
-        from ragmachine.index_wiring import index_shape
+        from ragmachine.wiring.indexing import index_shape
 
         return index_shape(self.settings)
 
@@ -97,7 +97,7 @@ class RagPipeline:
             on_file: called with the number of files just finished.
         Raises: CorpusError, IndexationError, IndexBusyError, StorageError.
         """
-        from ragmachine.index_wiring import build
+        from ragmachine.wiring.indexing import build
 
         return build(
             self.store, self.settings, path,
@@ -109,7 +109,7 @@ class RagPipeline:
 
         Raises: IndexMissingError; and as `index`.
         """
-        from ragmachine.index_wiring import rebuild
+        from ragmachine.wiring.indexing import rebuild
 
         return rebuild(self.store, self.settings)
 
@@ -123,7 +123,7 @@ class RagPipeline:
             on_text: called before the first text and after each.
         Raises: IndexMissingError, IndexBusyError, StorageError, and as `index`.
         """
-        from ragmachine.index_wiring import enrich
+        from ragmachine.wiring.indexing import enrich
 
         return enrich(self.store, self.settings, on_text)
 
@@ -138,7 +138,7 @@ class RagPipeline:
         Raises: IndexMissingError, IndexBusyError, StorageError; EncoderUnavailableError: the
             encoder of the settings is not installed or not there; ModelError: it fails.
         """
-        from ragmachine.dense_wiring import embed
+        from ragmachine.wiring.dense import embed
 
         return embed(self.store, self.settings, on_progress)
 
@@ -193,7 +193,7 @@ class RagPipeline:
         if not (self.settings.answer_cache and self.use_cache):
             return self.answer_from(self.search(query, k, filter=filter), on_token=on_token)
         if self._memory is None:
-            from ragmachine.answer_wiring import AnswerMemory
+            from ragmachine.wiring.answer_memory import AnswerMemory
 
             self._memory = AnswerMemory(self, self._answers)
         return self._memory.answer(query, self._checked_k(k), filter, on_token)
@@ -335,7 +335,7 @@ class RagPipeline:
         """
         answering = (self.store.require_current(), self._published_vectors())
         if self._opened is None or self._answering != answering:
-            from ragmachine.wiring import open_searcher
+            from ragmachine.wiring.searching import open_searcher
 
             self._opened = open_searcher(
                 self.store,
@@ -349,14 +349,14 @@ class RagPipeline:
     def _published_vectors(self) -> str:
         if self.settings.strategy == "lexical":  # nothing about vectors is imported
             return ""
-        from ragmachine.dense_wiring import published
+        from ragmachine.wiring.dense import published
 
         return published(self.store, self.settings)
 
     def _synonyms(self, query: str) -> list[str]:
         """Words the model offers for a query; none when it is absent."""
         if self._expander is None:
-            from ragmachine.wiring import make_expander
+            from ragmachine.wiring.searching import make_expander
 
             self._expander = make_expander(self.settings, self.store, self._ask)
         return self._expander.expand(query)
@@ -375,14 +375,14 @@ class RagPipeline:
 
     def _client(self) -> ChatClient | None:
         if self._chat is None:
-            from ragmachine.wiring import make_client
+            from ragmachine.wiring.chat_models import make_client
 
             self._chat = make_client(self.settings)
         return self._chat
 
     def _answers(self) -> Answerer:
         if self._answerer is None:
-            from ragmachine.wiring import make_answerer
+            from ragmachine.wiring.answering import make_answerer
 
             self._answerer = make_answerer(self.settings, self._client(), self.opened_searcher)
         return self._answerer

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from ragmachine import RagPipeline, dense_wiring
+from ragmachine import RagPipeline
 from ragmachine.ablation import LabelledFolder, Row, select_rows
 from ragmachine.ablation.runner import run_rows
 from ragmachine.errors import DatasetError, UsageError
 from ragmachine.evaluation.measures import Span
 from ragmachine.settings import load_settings
+from ragmachine.wiring import dense
 from toy_encoder import ToyEncoder
 from workspace import Workspace
 
@@ -134,7 +135,7 @@ def test_a_row_with_a_wrong_value_is_refused(pumps: Workspace, folder: LabelledF
 def toy(monkeypatch: pytest.MonkeyPatch) -> ToyEncoder:
     """An encoder without a model in place of the one that the settings name."""
     encoder = ToyEncoder({"guarantee": "warranty", "when": "years", "does": "two", "end": "is"})
-    monkeypatch.setattr(dense_wiring, "make_encoder", lambda *_: encoder)
+    monkeypatch.setattr(dense, "make_encoder", lambda *_: encoder)
     return encoder
 
 

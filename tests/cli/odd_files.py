@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from odd_rows import Row, fails, refused, works
 
-from ragmachine.command_table import COMMANDS
+from ragmachine.commands.table import COMMANDS
 
 
 def mistakes() -> Iterator[Row]:

@@ -6,7 +6,7 @@ import pytest
 from house import Program
 
 from fake_chat import FakeChat
-from ragmachine import dense_wiring, wiring
+from ragmachine.wiring import chat_models, dense
 from toy_encoder import ToyEncoder
 
 ASKED = "What evicts blocks?"
@@ -17,8 +17,8 @@ TEXT = "The scheduler evicts the oldest block [1]."
 def chat(monkeypatch: pytest.MonkeyPatch, program: Program) -> FakeChat:
     """A model, and an encoder that needs none; the house is left without an answer cache."""
     chat = FakeChat(TEXT)
-    monkeypatch.setattr(wiring, "make_client", lambda settings: chat)
-    monkeypatch.setattr(dense_wiring, "make_encoder", lambda *_: ToyEncoder())
+    monkeypatch.setattr(chat_models, "make_client", lambda settings: chat)
+    monkeypatch.setattr(dense, "make_encoder", lambda *_: ToyEncoder())
     for path in program.house.index_dir.glob("answer_cache*"):
         path.unlink()
     return chat

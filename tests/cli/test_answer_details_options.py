@@ -9,8 +9,8 @@ import pytest
 from house import Program
 
 from fake_chat import FakeChat
-from ragmachine import wiring
 from ragmachine.llm.chat import Message, Reply
+from ragmachine.wiring import chat_models
 
 ASKED = "What evicts blocks when memory runs out?"
 TEXT = "The scheduler evicts the oldest block [1]."
@@ -46,7 +46,7 @@ class Counting(FakeChat):
 def chat(monkeypatch: pytest.MonkeyPatch, program: Program) -> Counting:
     """A model; the house is left without an answer cache."""
     chat = Counting(TEXT)
-    monkeypatch.setattr(wiring, "make_client", lambda settings: chat)
+    monkeypatch.setattr(chat_models, "make_client", lambda settings: chat)
     for path in program.house.index_dir.glob("answer_cache*"):
         path.unlink()
     return chat

@@ -8,10 +8,10 @@ import pytest
 from house import Program
 
 from fake_chat import FakeChat
-from ragmachine import wiring
 from ragmachine.answer_bench import BenchRow, Trial
 from ragmachine.errors import ModelError
 from ragmachine.evaluation.answer_scores import AnswerScore
+from ragmachine.wiring import chat_models
 
 RIGHT = "The KV cache is sized by gpu_memory_utilization [1]."
 
@@ -40,7 +40,9 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Callable[[FakeChat], FakeChat]:
 
     def put(chat: FakeChat) -> FakeChat:
         monkeypatch.setattr(
-            wiring, "make_client", lambda settings: None if settings.llm == "extractive" else chat
+            chat_models,
+            "make_client",
+            lambda settings: None if settings.llm == "extractive" else chat,
         )
         return chat
 

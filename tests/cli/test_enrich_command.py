@@ -15,16 +15,16 @@ import pytest
 from house import Program
 
 from fake_chat import FakeChat
-from ragmachine import wiring
 from ragmachine.index.enrich import SYSTEM_RULES
 from ragmachine.llm.chat import ModelUnavailableError
+from ragmachine.wiring import chat_models
 
 
 @pytest.fixture
 def chat(monkeypatch: pytest.MonkeyPatch) -> FakeChat:
     """A model that says the same of every passage, in place of the settings' own."""
     chat = FakeChat("Which hamster turns the wheel?")
-    monkeypatch.setattr(wiring, "make_chat", lambda settings: chat)
+    monkeypatch.setattr(chat_models, "make_chain", lambda settings: chat)
     return chat
 
 
@@ -90,7 +90,7 @@ def test_a_server_that_went_away_is_said(
         return "hamster"
 
     fickle = FakeChat(leave_after_two)
-    monkeypatch.setattr(wiring, "make_chat", lambda settings: fickle)
+    monkeypatch.setattr(chat_models, "make_chain", lambda settings: fickle)
     outcome = program.run(*indexing(program, tmp_path, "--enrich"))
     assert outcome.err == "no more summaries: the server is gone; start it\n"
     assert ": 2 written in " in outcome.out
@@ -108,7 +108,7 @@ def test_ctrl_c_keeps_what_is_done(
         return "hamster"
 
     chat = FakeChat(interrupted)
-    monkeypatch.setattr(wiring, "make_chat", lambda settings: chat)
+    monkeypatch.setattr(chat_models, "make_chain", lambda settings: chat)
     outcome = program.run(*indexing(program, tmp_path, "--enrich"))
     assert outcome.code == 130
     assert outcome.err == "error: interrupted; nothing is left half-written\n"

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragmachine import command_table
-from ragmachine.arguments import Command, Option, Parsed, canonical, convert, parse
-from ragmachine.command_table import COMMANDS, find_command
-from ragmachine.commands import Commands
+from ragmachine.commands import help_text
+from ragmachine.commands.arguments import Command, Option, Parsed, canonical, convert, parse
+from ragmachine.commands.program import Commands
+from ragmachine.commands.table import COMMANDS, find_command
 from ragmachine.errors import UsageError
 from ragmachine.settings import FIELDS
 
@@ -142,7 +142,7 @@ def test_the_example_of_a_command_can_be_run(command: Command) -> None:
 @each_command
 def test_the_help_of_a_command_names_every_option(command: Command) -> None:
     """Each spelling, with its meaning."""
-    text = command_table.usage(command)
+    text = help_text.usage(command)
     for option in command.options:
         assert option.help in text
         for name in (option.name, *option.aliases):

@@ -12,8 +12,8 @@ import pytest
 from house import Program
 from odd_rows import Row, fails, refused, works
 
-from ragmachine.arguments import Command
-from ragmachine.command_table import COMMANDS
+from ragmachine.commands.arguments import Command
+from ragmachine.commands.table import COMMANDS
 
 LONGEST_LINE = 1200  # characters, whatever was typed
 ROWS = [

@@ -9,7 +9,7 @@ import pytest
 from house import Program
 
 from ragmachine.llm.ollama_pull import PullProgress
-from ragmachine.render import PullReport
+from ragmachine.terminal.pull_report import PullReport
 
 REPORTS = [
     PullProgress("pulling manifest", 0, 0),

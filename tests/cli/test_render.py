@@ -10,7 +10,9 @@ from house import Program
 
 from ragmachine.index.tokens import Tokenizer
 from ragmachine.models import Answer, Chunk, Citation, Hit, SearchResult, Support
-from ragmachine.render import Console, clean, preview
+from ragmachine.terminal.clean import clean
+from ragmachine.terminal.console import Console
+from ragmachine.terminal.preview import preview
 
 
 class Screen(io.StringIO):

@@ -16,10 +16,10 @@ import pytest
 from house import CHECKOUT, Program, clean_environment
 
 from ragmachine.errors import StorageError
-from ragmachine.render_health import change_line
 from ragmachine.settings import load_settings
+from ragmachine.terminal.health_text import change_line
 from ragmachine.watching import Update, WatchedIndex, watch
-from ragmachine.watching_wiring import watched_index
+from ragmachine.wiring.watching import watched_index
 from workspace import Workspace
 
 PATIENCE_S = 30.0

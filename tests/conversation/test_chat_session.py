@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from fake_chat import FakeChat
-from ragmachine.chat_input import Line, LineHistory, Pipe, read_line, state_folder
-from ragmachine.chat_session import ChatSession, read_file
 from ragmachine.errors import ModelError, RagError, UsageError
 from ragmachine.models import Answer, Chunk, Citation, Hit, SearchResult
-from ragmachine.render_chat import ChatConsole
+from ragmachine.terminal.chat_input import Line, LineHistory, Pipe, read_line, state_folder
+from ragmachine.terminal.chat_session import ChatSession, read_file
+from ragmachine.terminal.chat_text import ChatConsole
 
 TEXT = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n"
 

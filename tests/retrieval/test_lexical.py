@@ -18,7 +18,7 @@ from ragmachine.retrieval.lexical import LexicalRetriever, LexicalWeights
 from ragmachine.retrieval.narrow import Narrowing
 from ragmachine.retrieval.ranking import Question, Scored, top
 from ragmachine.settings import Settings
-from ragmachine.wiring import lexical_weights
+from ragmachine.wiring.searching import lexical_weights
 from workspace import Workspace
 
 PLAIN = LexicalWeights(file=0, passage=0, name=0, support=1, documentation=1)

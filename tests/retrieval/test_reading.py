@@ -9,7 +9,7 @@ from ragmachine.retrieval.query import AnalysisOptions
 from ragmachine.retrieval.ranking import Question
 from ragmachine.retrieval.reading import QuestionReader
 from ragmachine.settings import Settings
-from ragmachine.wiring import search_options
+from ragmachine.wiring.searching import search_options
 from workspace import Workspace
 
 

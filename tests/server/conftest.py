@@ -14,9 +14,9 @@ pytest.importorskip("fastapi", reason="the extra server")
 from live import Asks, Live, pipeline_of, serving
 from starlette.testclient import TestClient
 
-from ragmachine import wiring
 from ragmachine.server.app import create_app
 from ragmachine.server.options import ServerOptions
+from ragmachine.wiring import chat_models
 
 SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample"
 TEXTS = {
@@ -98,7 +98,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], Any]:
     """Has a fake model answer, whatever the settings say."""
 
     def use(fake: Any) -> Any:
-        monkeypatch.setattr(wiring, "make_client", lambda settings: fake)
+        monkeypatch.setattr(chat_models, "make_client", lambda settings: fake)
         return fake
 
     return use

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from live import Asks, pipeline_of
 
-from ragmachine.command_table import find_command
+from ragmachine.commands.table import find_command
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "API.md").read_text(encoding="utf-8")

@@ -153,9 +153,9 @@ class ToyEncoder:
 
 def test_texts_become_vectors(connect: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """In order, in both forms that clients ask for."""
-    from ragmachine import dense_wiring
+    from ragmachine.wiring import dense
 
-    monkeypatch.setattr(dense_wiring, "make_encoder", lambda settings, store: ToyEncoder())
+    monkeypatch.setattr(dense, "make_encoder", lambda settings, store: ToyEncoder())
     client = connect()
     found = client.embeddings.create(model="ragmachine", input=["abc", "abcde"])
     assert [row.embedding for row in found.data] == [[3.0, 1.0], [5.0, 1.0]]

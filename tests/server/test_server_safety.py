@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 from live import PATIENCE_S, Asks, Live, pipeline_of
 
+from ragmachine.commands.serving import server_options
 from ragmachine.errors import UsageError
 from ragmachine.server import guard
 from ragmachine.server.guard import RateLimit, host_name
 from ragmachine.server.logs import JsonFormatter
 from ragmachine.server.options import ServerOptions, is_loopback
 from ragmachine.server.tracing import CONTENT_SECURITY_POLICY
-from ragmachine.server_wiring import server_options
 from ragmachine.settings import load_settings
 
 TOKEN = "s3cret-tøken"

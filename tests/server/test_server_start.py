@@ -91,8 +91,8 @@ def test_a_port_in_use_is_one_line(indexed: Path) -> None:
 
 def test_an_absent_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """And which module is missing."""
+    from ragmachine.commands.serving import serve, serve_mcp
     from ragmachine.errors import RagError
-    from ragmachine.server_wiring import serve, serve_mcp
     from ragmachine.settings import load_settings
 
     for name in [name for name in sys.modules if name.startswith("ragmachine.server.")]:

@@ -25,9 +25,9 @@ sys.path.append(str(TESTS / "server"))  # its servers and models serve here as w
 from browsing import ARGUMENTS, NAMES, PATIENCE_MS, Visit  # noqa: E402
 from live import SlowChat, pipeline_of, serving  # noqa: E402
 
-from ragmachine import wiring  # noqa: E402
 from ragmachine.server.app import create_app  # noqa: E402
 from ragmachine.server.options import ServerOptions  # noqa: E402
+from ragmachine.wiring import chat_models  # noqa: E402
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -154,5 +154,5 @@ def app(corpus: Path) -> Iterator[Callable[..., str]]:
 def model(monkeypatch: pytest.MonkeyPatch) -> SlowChat:
     """The model of `app`: writes a word whenever it is let."""
     chat = SlowChat()
-    monkeypatch.setattr(wiring, "make_client", lambda settings: chat)
+    monkeypatch.setattr(chat_models, "make_client", lambda settings: chat)
     return chat

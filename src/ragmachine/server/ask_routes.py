@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from ragmachine.answer_details import timings_json
+from ragmachine.generation.timings import timings_json
 from ragmachine.models import Answer, Hit, SearchResult
 from ragmachine.retrieval.plan import decompose
 from ragmachine.server.problems import encoded, problem_of, request_id_of

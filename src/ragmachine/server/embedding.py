@@ -52,7 +52,7 @@ class Embedder:
 
     def _encode(self, texts: list[str]) -> Vectors:
         if self._encoder is None:
-            from ragmachine.dense_wiring import make_encoder
+            from ragmachine.wiring.dense import make_encoder
 
             self._encoder = make_encoder(self._pipeline.settings, self._pipeline.store)
         return self._encoder.encode(texts)

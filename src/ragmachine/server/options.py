@@ -1,4 +1,4 @@
-"""How the server listens and what it allows, as plain values handed down by `server_wiring`."""
+"""How the server listens and what it allows, as plain values handed down by `commands.serving`."""
 
 from __future__ import annotations
 

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ragmachine.chat_wiring import make_chain
 from ragmachine.errors import ModelError
 from ragmachine.llm import ChatChain, LocalChat, OllamaChat, OpenAIChat
 from ragmachine.settings import load_settings
-from ragmachine.wiring import make_client
+from ragmachine.wiring.chat_models import make_chain, make_client
 
 NOBODY = "127.0.0.1:9"
 

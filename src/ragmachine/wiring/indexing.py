@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ragmachine import wiring
 from ragmachine.generators import EXTRACTIVE, OLLAMA, Generator, parse_generators
 from ragmachine.settings import Settings
+from ragmachine.wiring import chat_models
 
 if TYPE_CHECKING:
     from ragmachine.index.enrich import EnrichProgress, EnrichReport
@@ -106,7 +106,7 @@ def _built(
     request = replace(request, page_cache=store.path("page_cache.sqlite"))
     report = build_index(store, request, on_file=on_file)
     if not report.is_unchanged:
-        from ragmachine.dense_wiring import refresh
+        from ragmachine.wiring.dense import refresh
 
         refresh(store, settings)
     return report
@@ -118,9 +118,9 @@ def enrich(
     on_text: Callable[[EnrichProgress], None] | None = None,
 ) -> EnrichReport:
     """See `RagPipeline.enrich`."""
-    from ragmachine.dense_wiring import support_last
     from ragmachine.index.enrich import enrich_index
     from ragmachine.index.reader import open_index
+    from ragmachine.wiring.dense import support_last
 
     index, chat = open_index(store), _author(settings)
     report = enrich_index(store.folder, index, chat, order=support_last(index), on_progress=on_text)
@@ -137,4 +137,4 @@ def _author(settings: Settings) -> ChatClient:
     named = [one for one in parse_generators(settings.llm) if one.kind != EXTRACTIVE]
     first = named[0] if named else Generator(OLLAMA)
     written = f"{first.kind}:{first.model}" if first.model else first.kind
-    return wiring.make_chat(replace(settings, llm=written))
+    return chat_models.make_chain(replace(settings, llm=written))

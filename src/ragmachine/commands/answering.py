@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ragmachine.models import Answer
 from ragmachine.pipeline import RagPipeline
-from ragmachine.render import Console
+from ragmachine.terminal.console import Console
 
 if TYPE_CHECKING:
     from ragmachine.answer_bench import BenchReport
@@ -59,7 +59,8 @@ def _answered(
 def _print_json(
     console: Console, pipeline: RagPipeline, asked: Asked, answer: Answer, total_ms: float
 ) -> None:
-    from ragmachine.answer_details import context_json, timings_json
+    from ragmachine.generation.timings import timings_json
+    from ragmachine.terminal.answer_details import context_json
 
     document = answer.to_json()
     if asked.show_context:
@@ -74,7 +75,8 @@ def _print_json(
 def _print_text(
     console: Console, pipeline: RagPipeline, asked: Asked, answer: Answer, total_ms: float
 ) -> None:
-    from ragmachine.answer_details import context_lines, timings_json, timings_lines
+    from ragmachine.generation.timings import timings_json
+    from ragmachine.terminal.answer_details import context_lines, timings_lines
 
     console.answer(answer)
     if asked.show_context:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ragmachine.models import Answer
-from ragmachine.render import Console, clean
+from ragmachine.terminal.clean import clean
+from ragmachine.terminal.console import Console
 
 if TYPE_CHECKING:
     from ragmachine.conversation.history import Turn

@@ -1,4 +1,4 @@
-"""How settings become objects: the one place that chooses implementations for the pipeline."""
+"""How settings become a searcher: the retriever, the stages and what they weigh."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 
 from ragmachine.errors import UsageError
 from ragmachine.settings import Settings
+from ragmachine.wiring import chat_models
 
 if TYPE_CHECKING:
-    from ragmachine.generation.answerer import Answerer
     from ragmachine.index.reader import Index
     from ragmachine.index.store import IndexStore
-    from ragmachine.llm.chat import ChatClient
-    from ragmachine.models import Grounds, SearchResult
     from ragmachine.retrieval.expand import SynonymExpander
     from ragmachine.retrieval.lexical import LexicalWeights
     from ragmachine.retrieval.options import SearchOptions
@@ -57,7 +55,7 @@ def open_searcher(
     retriever: Retriever = lexical
     strategy, notice = LEXICAL, ""
     if settings.strategy != LEXICAL:
-        from ragmachine.dense_wiring import with_vectors
+        from ragmachine.wiring.dense import with_vectors
 
         retriever, strategy, notice = with_vectors(store, settings, index, lexical)
     if options.expand == "prf":
@@ -189,7 +187,7 @@ def make_reranker(settings: Settings) -> Reranker:
     if settings.rerank == "llm":
         from ragmachine.retrieval.listwise import ListwiseReranker
 
-        return ListwiseReranker(make_chat(settings))
+        return ListwiseReranker(chat_models.make_chain(settings))
     if not settings.rerank_model:
         raise UsageError(
             "no cross-encoder is named",
@@ -201,18 +199,6 @@ def make_reranker(settings: Settings) -> Reranker:
     return CrossEncoderReranker(OnnxCrossEncoder.from_folder(folder))
 
 
-def make_client(settings: Settings) -> ChatClient | None:
-    """The generators that write answers, as one; None where no model is to be asked."""
-    return None if settings.llm == "extractive" else make_chat(settings)
-
-
-def make_chat(settings: Settings) -> ChatClient:
-    """The generators that the settings name, as one; see `make_chain`."""
-    from ragmachine.chat_wiring import make_chain
-
-    return make_chain(settings)
-
-
 def make_expander(
     settings: Settings, store: IndexStore, ask: Callable[[str], str]
 ) -> SynonymExpander:
@@ -221,40 +207,4 @@ def make_expander(
 
     return SynonymExpander(
         ask, cache_path=Path(store.path("expansions.json")), model=settings.model
-    )
-
-
-def make_answerer(
-    settings: Settings, client: ChatClient | None, searcher: Callable[[], Searcher]
-) -> Answerer:
-    """Writes answers with the model, or without one.
-
-    Args:
-        settings: how long, how strict, and from which grounds on.
-        client: the model; None for none.
-        searcher: what answers now; tells what words are worth, and what grounds a search gives.
-    """
-    from ragmachine.generation.answerer import Answerer
-    from ragmachine.index.tokens import Tokenizer
-    from ragmachine.retrieval.assess import inverse_frequencies
-    from ragmachine.retrieval.grounds import grounds_of
-
-    def assess(result: SearchResult) -> Grounds:
-        now = searcher()
-        has_vectors = result.strategy in (DENSE, "hybrid")
-        return grounds_of(
-            result.query, result.hits, now.reader, now.index, is_by_meaning=has_vectors
-        )
-
-    tokenizer = Tokenizer()
-    return Answerer(
-        client,
-        context_chars=settings.context_chars,
-        max_tokens=settings.max_new_tokens,
-        terms=tokenizer.terms,
-        asked=tokenizer.query_terms,
-        weigh=lambda terms: inverse_frequencies(searcher().index, terms),
-        assess=assess,
-        refuse_below=settings.refuse_below,
-        is_strict=settings.strict,
     )

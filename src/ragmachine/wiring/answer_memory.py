@@ -65,7 +65,7 @@ class AnswerMemory:
 
     def __init__(self, pipeline: Pipeline, answerer: Callable[[], Answerer]) -> None:
         from ragmachine.generation.answer_cache import AnswerCache
-        from ragmachine.wiring import make_client
+        from ragmachine.wiring.chat_models import make_client
 
         settings = pipeline.settings
         client = make_client(settings)
@@ -123,7 +123,7 @@ class AnswerMemory:
     def _scope(self, searcher: Searcher, encoder: str, k: int, filter_text: str) -> str:
         """Everything that decides an answer beside the question."""
         from ragmachine.index.provenance import code_digest
-        from ragmachine.wiring import search_options
+        from ragmachine.wiring.searching import search_options
 
         settings, manifest = self._pipeline.settings, searcher.index.manifest
         chosen = [
@@ -151,8 +151,8 @@ class AnswerMemory:
 
     def _named_encoder(self) -> tuple[EmbeddingCache | None, str]:
         """The encoder of the settings and its name; none where it cannot be had."""
-        from ragmachine.dense_wiring import make_encoder
         from ragmachine.encoders import EmbeddingCache
+        from ragmachine.wiring.dense import make_encoder
 
         try:
             if self._encoder is None:

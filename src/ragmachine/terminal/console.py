@@ -5,27 +5,21 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ragmachine.errors import StorageError
-from ragmachine.models import Answer, Chunk, Hit, IndexReport, SearchResult
+from ragmachine.models import Answer, Chunk, IndexReport, SearchResult
+from ragmachine.terminal.clean import CONTROL, clean, output_errors
+from ragmachine.terminal.preview import preview
 
 if TYPE_CHECKING:
     from ragmachine.index.embed import DenseReport
     from ragmachine.index.enrich import EnrichReport
     from ragmachine.index.tokens import Tokenizer
-    from ragmachine.llm.ollama_pull import PullProgress
 
-_PREVIEW_LINES = 2
-_PREVIEW_CHARS = 110
 _MAX_PROBLEMS_SHOWN = 10
-# What a terminal would obey, C1 controls and reversals of the writing direction among it: indexed
-# text is shown, never sent.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 class Console:
@@ -46,7 +40,7 @@ class Console:
         """Print one JSON document; control characters are escaped, so nothing is lost."""
         is_utf8 = (self.out.encoding or "").lower().replace("-", "") == "utf8"
         text = json.dumps(document, ensure_ascii=not is_utf8, indent=2)
-        self._write(_CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
+        self._write(CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
 
     def _write(self, text: str) -> None:
         """Print as is; characters that the stream cannot encode become question marks.
@@ -82,7 +76,7 @@ class Console:
 
     def answer(self, answer: Answer) -> None:
         """The answer, unless it was streamed just so, what is doubtful in it, and its sources."""
-        from ragmachine.answer_text import marked_text, sections
+        from ragmachine.terminal.answer_text import marked_text, sections
 
         if self._streamed.strip() != answer.text.strip():
             if self._streamed:
@@ -189,35 +183,6 @@ class Console:
         return f"\x1b[1;33m{text}\x1b[0m"
 
 
-class PullReport:
-    """A download's progress: for a bar on a terminal, elsewhere a line a step and a tenth.
-
-    Args:
-        step: moves the bar, given bytes done and in all.
-        say: shows a line.
-    """
-
-    def __init__(self, step: Callable[[int, int], None], say: Callable[[str], None]) -> None:
-        self._step = step
-        self._say = say
-        self._has_bar = sys.stderr.isatty()
-        self._status = ""
-        self._tenths = 0
-
-    def show(self, now: PullProgress) -> None:
-        """Take the next report."""
-        if self._has_bar:
-            return self._step(now.done_bytes, now.total_bytes)
-        tenths = 10 * now.done_bytes // max(now.total_bytes, 1)
-        if tenths > self._tenths:
-            self._tenths = tenths
-            self._say(f"{tenths * 10} % of {now.total_bytes / 1e6:,.0f} MB")
-        if now.status != self._status:
-            self._status = now.status
-            self._say(now.status)
-        return None
-
-
 def explained_plan(plan: dict[str, Any]) -> list[str]:
     """What was made of a query, a line each; parts that are empty are left out."""
     lines = []
@@ -237,66 +202,3 @@ def _cleaned(text: str) -> str:
 
 def _brackets(text: str) -> str:
     return f"[{text}]"
-
-
-@contextlib.contextmanager
-def output_errors() -> Iterator[None]:
-    """Say that stdout cannot be written; a reader that has gone stays a BrokenPipeError."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise StorageError(f"the output cannot be written: {error.strerror or error}") from error
-
-
-def clean(text: str, *, keep_newlines: bool = False) -> str:
-    """Text that a terminal shows and never obeys; tabs become spaces."""
-    text = text.replace("\t", "    ").replace("\r\n", "\n")
-    return _CONTROL.sub("\ufffd", text if keep_newlines else text.replace("\n", " "))
-
-
-def preview(hit: Hit, tokenizer: Tokenizer, mark: Callable[[str], str]) -> list[str]:
-    """The two lines of a hit that hold most of the query's terms, in file order, terms marked."""
-    wanted = set(hit.terms)
-    lines = [line.strip() for line in re.split(r"\r\n|\r|\n", hit.chunk.text)]
-    found = [wanted.intersection(tokenizer.terms(line)) for line in lines]
-    order = sorted(
-        (number for number, line in enumerate(lines) if line),
-        key=lambda number: (-len(found[number]), number),
-    )
-    chosen = sorted(order[:_PREVIEW_LINES])
-    windows = (_window(lines[number], wanted, tokenizer) for number in chosen)
-    return [
-        f"{before}{_marked(shown, wanted, tokenizer, mark)}{after}"
-        for before, shown, after in windows
-    ]
-
-
-def _window(line: str, wanted: set[str], tokenizer: Tokenizer) -> tuple[str, str, str]:
-    """At most `_PREVIEW_CHARS` of a line around its first match, between marks of omission."""
-    line = clean(line)
-    if len(line) <= _PREVIEW_CHARS:
-        return "", line, ""
-    first = next((start for start, _ in _matches(line, wanted, tokenizer)), 0)
-    start = max(0, min(first - 20, len(line) - _PREVIEW_CHARS))
-    shown = line[start : start + _PREVIEW_CHARS]
-    return "…" if start else "", shown, "…" if start + _PREVIEW_CHARS < len(line) else ""
-
-
-def _marked(line: str, wanted: set[str], tokenizer: Tokenizer, mark: Callable[[str], str]) -> str:
-    pieces, done = [], 0
-    for start, end in _matches(line, wanted, tokenizer):
-        pieces += [line[done:start], mark(line[start:end])]
-        done = end
-    return "".join([*pieces, line[done:]])
-
-
-def _matches(line: str, wanted: set[str], tokenizer: Tokenizer) -> Iterator[tuple[int, int]]:
-    """Where the words stand that the query matched, as the index cuts words."""
-    end = 0
-    for word in tokenizer.raw_words(line):
-        start = line.index(word, end)
-        end = start + len(word)
-        if wanted.intersection(tokenizer.expand(word)):
-            yield start, end

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from ragmachine.llm.ollama_pull import PullProgress
 
 
+def make_client(settings: Settings) -> ChatClient | None:
+    """The generators that write answers, as one; None where no model is to be asked."""
+    return None if settings.llm == "extractive" else make_chain(settings)
+
+
 def make_chain(settings: Settings) -> ChatClient:
     """The generators that the settings name, as one; none is reached or loaded before it is asked.
 

@@ -12,7 +12,11 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from ragmachine.chat_input import (
+from ragmachine.conversation.history import Conversation
+from ragmachine.conversation.rewriting import MODEL, OFF, RULES, WAYS, Rewriter
+from ragmachine.conversation.sources import CHANGED, GONE, MOVED, Source, excerpt, sources_of
+from ragmachine.errors import ModelError, RagError, UsageError
+from ragmachine.terminal.chat_input import (
     HELP,
     HISTORY_FILE,
     Line,
@@ -22,16 +26,12 @@ from ragmachine.chat_input import (
     read_line,
     state_folder,
 )
-from ragmachine.conversation.history import Conversation
-from ragmachine.conversation.rewriting import MODEL, OFF, RULES, WAYS, Rewriter
-from ragmachine.conversation.sources import CHANGED, GONE, MOVED, Source, excerpt, sources_of
-from ragmachine.errors import ModelError, RagError, UsageError
-from ragmachine.render_chat import ChatConsole
+from ragmachine.terminal.chat_text import ChatConsole
 
 if TYPE_CHECKING:
     from ragmachine.models import Answer
     from ragmachine.pipeline import RagPipeline
-    from ragmachine.render import Console
+    from ragmachine.terminal.console import Console
 
 _MOST_FILE_BYTES = 50_000_000
 

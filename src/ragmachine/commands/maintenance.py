@@ -1,34 +1,29 @@
-"""The subcommands that look after an index: watch, status, doctor, list, stats, remove."""
+"""The subcommands that look after indexes and models, from watch to remove and pull."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ragmachine.commands.base import CommandBase, steps
 from ragmachine.errors import RagError, UsageError
 from ragmachine.settings import load_settings
-
-if TYPE_CHECKING:
-    from ragmachine.pipeline import RagPipeline
-    from ragmachine.render import Console
 
 
 class ChecksFailedError(RagError):
     """Something that is needed is broken; what and how to mend it is on stdout already."""
 
 
-class MaintenanceCommands:
-    """What `Commands` adds to; `_console` is where results go."""
-
-    _console: Console
+class MaintenanceCommands(CommandBase):
+    """What `Commands` can do about an index and about what the program needs."""
 
     def watch(
         self, *, debounce_ms: int, poll: bool = False, quiet: bool = False, **settings: Any
     ) -> None:
         """Keep the index up to date until Ctrl-C."""
-        from ragmachine.render_health import change_line, watching_line
+        from ragmachine.terminal.health_text import change_line, watching_line
         from ragmachine.watching import watch
-        from ragmachine.watching_wiring import watched_index
+        from ragmachine.wiring.watching import watched_index
 
         place = watched_index(load_settings(settings))
         say = self._console.line
@@ -45,8 +40,8 @@ class MaintenanceCommands:
 
     def status(self, *, json: bool = False, quiet: bool = False, **settings: Any) -> None:
         """Say what is indexed, how fresh it is, what was left out, and sizes on disk."""
-        from ragmachine.health_wiring import index_status
-        from ragmachine.render_health import status_lines
+        from ragmachine.terminal.health_text import status_lines
+        from ragmachine.wiring.health import index_status
 
         del quiet  # nothing here can be left out; accepted for symmetry
         status = index_status(load_settings(settings))
@@ -60,8 +55,8 @@ class MaintenanceCommands:
 
         Raises: ChecksFailedError: something needed is broken.
         """
-        from ragmachine.health_wiring import examine
-        from ragmachine.render_health import doctor_lines
+        from ragmachine.terminal.health_text import doctor_lines
+        from ragmachine.wiring.health import examine
 
         report = examine(settings)
         if json:
@@ -72,19 +67,10 @@ class MaintenanceCommands:
             names = ", ".join(check.name for check in report.broken)
             raise ChecksFailedError(f"needed and broken: {names}")
 
-    @staticmethod
-    def _own_folder(pipeline: RagPipeline) -> list[str] | None:
-        """The folders that a named collection is of, so that nobody has to name them again."""
-        if not pipeline.settings.collection or pipeline.store.current() is None:
-            return None
-        from ragmachine.index_wiring import folders_of
-
-        return folders_of(pipeline.store)
-
     def list(self, *, json: bool = False, quiet: bool = False, **settings: Any) -> None:
         """Name the indexes side by side."""
-        from ragmachine.health_wiring import collections
-        from ragmachine.render_health import collection_lines
+        from ragmachine.terminal.health_text import collection_lines
+        from ragmachine.wiring.health import collections
 
         del quiet
         found = collections(load_settings(settings))
@@ -95,8 +81,8 @@ class MaintenanceCommands:
 
     def stats(self, *, json: bool = False, quiet: bool = False, **settings: Any) -> None:
         """Count files, chunks and sizes by type and folder."""
-        from ragmachine.health_wiring import index_statistics
-        from ragmachine.render_health import statistics_lines
+        from ragmachine.terminal.health_text import statistics_lines
+        from ragmachine.wiring.health import index_statistics
 
         del quiet
         statistics = index_statistics(load_settings(settings))
@@ -116,7 +102,7 @@ class MaintenanceCommands:
         """Remove an index, its vectors and caches."""
         from ragmachine.index.removal import remove_index
         from ragmachine.index.store import IndexStore
-        from ragmachine.render_health import megabytes
+        from ragmachine.terminal.health_text import megabytes
 
         settings = load_settings({"collection": collection, "index_dir": index_dir})
         store = IndexStore(settings.index_dir)
@@ -126,6 +112,17 @@ class MaintenanceCommands:
         size = remove_index(store)
         if not quiet:
             self._console.line(f"removed the index in {settings.index_dir}: {megabytes(size)}")
+
+    def pull(self, *, quiet: bool = False, **settings: Any) -> None:
+        """Have Ollama download a model."""
+        from ragmachine.terminal.pull_report import PullReport
+        from ragmachine.wiring.chat_models import pull_model
+
+        chosen = load_settings(settings)
+        with self._console.progress("pulling", unit="B", quiet=quiet) as advance:
+            report = PullReport(steps(advance), lambda text: self._notice(text, quiet))
+            pull_model(chosen, on_progress=report.show)
+        self._console.line(f"Ollama has {chosen.model}")
 
     @staticmethod
     def _confirm(folder: str) -> None:

@@ -41,7 +41,7 @@ def watched_index(settings: Settings) -> WatchedIndex:
 
 
 def _rebuild(store: IndexStore, settings: Settings) -> Update | None:
-    from ragmachine.index_wiring import rebuild
+    from ragmachine.wiring.indexing import rebuild
 
     began = time.perf_counter()
     before = store.read(store.manifest)

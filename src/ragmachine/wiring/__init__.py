@@ -1,0 +1,1 @@
+"""How settings become objects: the one place that chooses implementations for the pipeline."""
