@@ -153,6 +153,20 @@ def test_a_stopword_is_dropped(word: str, tokenizer: Tokenizer) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("the Corvane 230 S", ["corvan", "230", "s"]),
+        ("it's and don't", ["and"]),
+        ("A or I", ["or"]),
+        ("vitamin D", ["vitamin", "d"]),
+    ],
+)
+def test_a_capital_that_names_is_a_word(text: str, terms: list[str], tokenizer: Tokenizer) -> None:
+    """It tells two versions of a product apart; what contractions leave behind says nothing."""
+    assert tokenizer.terms(text) == terms
+
+
+@pytest.mark.parametrize(
     ("query", "terms"),
     [
         ("", []),

@@ -20,7 +20,7 @@ from workspace import Workspace
 TEXTS = {
     "boat.md": "The vessel is moored at night.\n",
     "engine.md": "The motor needs oil.\n",
-    "sails.md": "Canvas is folded in autumn.\n",
+    "sails.md": "Canvas is folded in autumn. Order hoops as X742437 or 6585.080.02.\n",
 }
 MEANS = {"ship": "vessel", "anchored": "moored"}
 
@@ -72,6 +72,28 @@ def test_words_decide_where_they_are_known(bench: Bench) -> None:
     """The words of one note and the meaning of another: the words win, vectors come second."""
     ranked = bench.hybrid().search(bench.ask("motor oil ship"), 3)
     assert bench.names(ranked)[:2] == ["engine.md", "boat.md"]
+
+
+@pytest.mark.parametrize("code", ["X742437", "6585.080.02"])
+def test_a_code_that_few_chunks_hold_decides(bench: Bench, code: str) -> None:
+    """Texts on other parts mean the same; a number that nobody wrote decides nothing."""
+    question = bench.ask(f"ship anchored {code}")
+    assert bench.names(bench.hybrid().search(question, 3)) == ["sails.md"]
+    unknown = bench.ask("ship anchored X000000")
+    assert bench.names(bench.hybrid().search(unknown, 3))[0] == "boat.md"
+
+
+@pytest.mark.parametrize(
+    ("query", "codes"),
+    [
+        ("part B392727, error 0042 and 12.3456", ("B392727", "0042", "12.3456")),
+        ("ISO 13485 of 2024", ("13485", "2024")),
+        ("top 10 of v0.10.1, MAX_20000 and 10.0.1", ()),
+    ],
+)
+def test_codes_of_a_question(bench: Bench, query: str, codes: tuple[str, ...]) -> None:
+    """Four digits together; shorter numbers, versions and identifiers are none."""
+    assert bench.ask(query).analysis.codes == codes
 
 
 def test_a_hit_says_what_vectors_gave_it(bench: Bench) -> None:

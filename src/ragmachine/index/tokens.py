@@ -51,6 +51,9 @@ STOPWORDS = frozenset(
     why will won would wouldn you your yours
     """.split()
 )
+# Contractions leave the small ones (don't, it's); the capitals tell versions of a product, axes and
+# vitamins apart.
+_LETTERS_THAT_NAME = frozenset("DMST")
 # English function words that programming languages reserve: indexed, and ignored only in a query
 # that is plainly prose.
 KEYWORDS = frozenset(
@@ -145,7 +148,7 @@ class Tokenizer:
             return (low,) if len(raw) > 1 else ()  # underscores only
         part = parts[0].lower()
         if part == low:
-            is_stopword = low in STOPWORDS and low not in KEYWORDS
+            is_stopword = low in STOPWORDS and low not in KEYWORDS and raw not in _LETTERS_THAT_NAME
             return () if is_stopword or len(low) > _MAX_TERM_CHARS else (self._stem(low),)
         return (low, self._stem(part))  # __init__, _private
 

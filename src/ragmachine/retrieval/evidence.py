@@ -24,12 +24,14 @@ class Evidence:
         mass: idf of the question's words, in units of a word that stands in one chunk alone.
         closeness: cosine similarity of the nearest chunk.
         is_named: whether the question holds a name that the corpus has: an identifier.
+        is_coded: whether it holds the number of a part, an error or the like that few chunks have.
     """
 
     coverage: float
     mass: float
     closeness: float
     is_named: bool
+    is_coded: bool = False
 
     @property
     def matched(self) -> float:
@@ -66,9 +68,10 @@ RULE = Rule(intercept=-0.5, matched=-3.6, closeness=6.7, named=-2.5)
 def dense_weight(evidence: Evidence, rule: Rule = RULE) -> float:
     """What a cosine similarity of 1 counts beside a lexical hit that holds the whole question.
 
-    Returns: 0 where nothing is close; else it falls with what the words match.
+    Returns: 0 where nothing is close or a code says it all, since texts on other codes are just as
+        close; else it falls with what the words match.
     """
-    if evidence.closeness <= 0:
+    if evidence.closeness <= 0 or evidence.is_coded:
         return 0.0
     exponent = (
         rule.intercept

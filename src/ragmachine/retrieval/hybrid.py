@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ragmachine.retrieval.lexical import LexicalRetriever
 
 
+_FEW_CHUNKS = 5  # a part is named in its list, on its drawing and in an index; a year in many more
+
+
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """Chunks that words or vectors bring, scored by both.
@@ -111,10 +114,14 @@ class HybridRetriever:
             coverage=coverage_of(mass, hits, self._index) if mass else 0.0,
             mass=sum(mass.values()) / math.log(self._index.chunk_count + 2),
             closeness=near[0].score if near else 0.0,
-            is_named=any(
-                self._index.chunk_frequency(name.lower()) for name in question.analysis.identifiers
+            is_named=any(map(self._frequency, question.analysis.identifiers)),
+            is_coded=any(
+                0 < self._frequency(code) <= _FEW_CHUNKS for code in question.analysis.codes
             ),
         )
         hits = hits or [Scored(hit.chunk, 0.0, {}) for hit in near]
         chunks = np.array([hit.chunk for hit in hits], dtype=np.int64)
         return Candidates(hits, self._dense.compare(question, chunks), evidence, sum(mass.values()))
+
+    def _frequency(self, name: str) -> int:
+        return self._index.chunk_frequency(name.lower())

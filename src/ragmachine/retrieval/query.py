@@ -26,6 +26,7 @@ _FLAG = r"(?<![\w-])--[A-Za-z][\w-]*"
 _NUMBER = r"(?<![\w.])\d+(?:\.\d+)*(?![\w])"
 _NAMED = r"\b(?:class|def|function|method|struct)\s+([A-Za-z_]\w*)"
 _IDENTIFIER = r"[A-Za-z_][\w.]*"
+_CODE = r"(?<![\w.])[A-Za-z]{0,3}(?:\d+\.)*\d{4,}(?:\.\d+)*(?![\w])"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,11 @@ class QueryAnalysis:
     def numbers(self) -> tuple[str, ...]:
         """Numbers and versions."""
         return tuple(dict.fromkeys(re.findall(_NUMBER, self.text)))
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Numbers of parts, errors and standards: four digits together or more, as written."""
+        return tuple(dict.fromkeys(re.findall(_CODE, self.text)))
 
     @property
     def names(self) -> frozenset[str]:
