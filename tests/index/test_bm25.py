@@ -247,7 +247,7 @@ def test_the_matrices_are_memory_mapped(project: Workspace) -> None:
     index = project.open()
     for model in (index.chunk_scores, index.file_scores):
         assert model.backend == "numpy"
-        assert isinstance(model.scores["data"], np.memmap)
+        assert isinstance(model.scores["data"].base, np.memmap)
         assert not model.scores["data"].flags.writeable
     assert isinstance(index.passages.items, np.memmap)
 

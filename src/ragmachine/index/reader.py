@@ -195,14 +195,18 @@ class Index:
         columns = self._columns
         return [end - start for start, end in zip(columns["start"], columns["end"], strict=True)]
 
+    def chunk_text(self, number: int) -> str:
+        """The exact source text of a chunk."""
+        base = self._file_start[self.file_of_chunk[number]]
+        columns = self._columns
+        return self.documents.text(
+            base + columns["byte_start"][number], base + columns["byte_end"][number]
+        )
+
     def chunk(self, number: int) -> Chunk:
         """A chunk with its exact source text."""
         columns = self._columns
         file = int(self.file_of_chunk[number])
-        base = self._file_start[file]
-        text = self.documents.text(
-            base + columns["byte_start"][number], base + columns["byte_end"][number]
-        )
         return Chunk(
             id=number,
             file_path=self.file_path(file),
@@ -210,7 +214,7 @@ class Index:
             end=columns["end"][number],
             first_line=columns["first_line"][number],
             last_line=columns["last_line"][number],
-            text=text,
+            text=self.chunk_text(number),
             file_type=self.file_types[file],
             label=self.labels[number],
             place=self._place(file, columns["start"][number], columns["end"][number]),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import bm25s
 
 VOCABULARY_FILE = "vocab.index.json"
+_MAPPED = ("data", "indices", "indptr")
 
 Floats = npt.NDArray[np.float32]
 
@@ -86,5 +87,7 @@ def load_retriever(folder: str) -> bm25s.BM25:
     bm25s = import_bm25s()
     with damage(folder):
         model = bm25s.BM25.load(folder, mmap=True, load_vocab=False, show_progress=False)
+        # a memory map answers each look-up slowly, the array below it at once
+        model.scores |= {name: np.asarray(model.scores[name]) for name in _MAPPED}
     model.nonoccurrence_array = None
     return model

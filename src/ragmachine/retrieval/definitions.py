@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 # What follows a name where it gets its value: `: type = `, ` = `, and `": ` of a key. An equals
 # sign without a blank before it is an argument of a call.
@@ -11,13 +12,14 @@ _BEFORE = frozenset(("", "self.", '"', "'", "const ", "let ", "var ", "static ")
 _MACRO = "#define "
 
 
-def own_symbols(label: str) -> set[str]:
+@lru_cache(maxsize=1 << 16)
+def own_symbols(label: str) -> frozenset[str]:
     """The innermost name of each part of a label, lower-case: what the chunk itself defines.
 
     ``Class: Cache - Method: get; Function: run`` gives ``get`` and ``run``.
     """
     parts = (part for part in label.split("; ") if not part.startswith("Section: "))
-    return {part.rpartition(": ")[2].rpartition(".")[2].lower() for part in parts}
+    return frozenset(part.rpartition(": ")[2].rpartition(".")[2].lower() for part in parts)
 
 
 def has_assignment(text: str, name: str) -> bool:

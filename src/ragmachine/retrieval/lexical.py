@@ -201,7 +201,7 @@ class LexicalRetriever:
         return found
 
     def _assigns(self, chunk: int, names: Sequence[str]) -> bool:
-        text = self.index.chunk(chunk).text.lower()
+        text = self.index.chunk_text(chunk).lower()
         return any(has_assignment(text, name) for name in names)
 
     def _name_coverage(self, files: npt.NDArray[np.int32], terms: Mapping[str, float]) -> Floats:
