@@ -6,6 +6,7 @@ from array import array
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 
 import numpy as np
 
@@ -48,26 +49,36 @@ class Merged:
 
     def add(self, batch: Batch) -> None:
         """Append a batch, its terms renumbered into the common vocabulary."""
-        number = self.terms
         columns = batch.columns
-        renumbered = np.fromiter(
-            (number.setdefault(term, len(number)) for term in columns.terms),
-            dtype=np.int64,
-            count=len(columns.terms),
-        )
+        renumbered = self._common_numbers(columns.terms)
         chunks = sum(len(part.labels) for part in self.parts)
         passages = sum(part.passage_chunk.size for part in self.parts)
-        if self.parts or not np.array_equal(renumbered, np.arange(renumbered.size)):
+        if self.parts or renumbered is not None:
+            numbers = np.arange(len(columns.terms)) if renumbered is None else renumbered
             passage = np.arange(passages, passages + columns.passage_chunk.size)
-            renumber(columns.body, renumbered, passage)
-            renumber(columns.fields, renumbered, np.arange(chunks, chunks + len(columns.labels)))
-            renumber(columns.carried, renumbered, passage)
+            renumber(columns.body, numbers, passage)
+            renumber(columns.fields, numbers, np.arange(chunks, chunks + len(columns.labels)))
+            renumber(columns.carried, numbers, passage)
         columns.passage_chunk = columns.passage_chunk + chunks
         columns.terms = []
         self.parts.append(columns)
         self.files.extend(batch.files)
         self.problems.extend(batch.problems)
         self.binary.extend(batch.binary)
+
+    def _common_numbers(self, terms: list[str]) -> Ints | None:
+        """(terms,) numbers in the common vocabulary; None where each has its own already."""
+        number = self.terms
+        if not number:  # an index that is taken over whole, most often
+            number.update(zip(terms, range(len(terms)), strict=True))
+            if len(number) == len(terms):
+                return None
+            number.clear()
+        return np.fromiter(
+            (number.setdefault(term, len(number)) for term in terms),
+            dtype=np.int64,
+            count=len(terms),
+        )
 
     def finish(self) -> Columns:
         """One set of columns out of all parts, which are given up; `files` are put in order.
@@ -127,12 +138,12 @@ class Merged:
         for packed in postings:
             for block in blocks(packed):
                 is_used[block >> TERM_SHIFT] = True
-        old = self.terms
-        names = [name for name in sorted(old) if is_used[old[name]]]
-        number = np.zeros(len(old), dtype=np.int64)
-        number[np.fromiter(map(old.__getitem__, names), dtype=np.int64, count=len(names))] = (
-            np.arange(len(names))
-        )
+        names = sorted(self.terms)
+        old = np.fromiter(map(self.terms.__getitem__, names), dtype=np.int64, count=len(names))
+        kept = is_used[old]
+        number = np.zeros(len(names), dtype=np.int64)
+        number[old[kept]] = np.arange(np.count_nonzero(kept))
+        names = list(compress(names, kept.tolist()))
         return names, number
 
 
