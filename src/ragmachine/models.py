@@ -9,7 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from ragmachine.places import Box, PageTotals, around, page_number
 from ragmachine.usage import Usage
+
+# Column to value, or to the values of a list, of a record; in the order of its columns.
+Metadata = tuple[tuple[str, str | tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,9 @@ class Chunk:
         label: symbol or section, e.g. ``Class: Engine - Method: step`` or ``Section: A > B``.
         place: where it stands in a document whose bytes are not its text, e.g. ``p.2``, ``row 7``;
             offsets and lines then count in the text read out of it. Else "".
+        metadata: the short columns of the record that it is text of, else empty.
+        boxes: where it stands on the page where it begins, a box for each column of text; empty
+            where that is not known.
     """
 
     id: int
@@ -40,6 +47,8 @@ class Chunk:
     file_type: str
     label: str
     place: str = ""
+    metadata: Metadata = ()
+    boxes: tuple[Box, ...] = ()
 
     @property
     def location(self) -> str:
@@ -107,7 +116,12 @@ class Hit:
     staleness: Staleness | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The hit as the contract's JSON: path, offsets, lines, text, type, label, score."""
+        """The hit as the contract's JSON: path, offsets, lines, text, type, label, score.
+
+        Of a record also its short columns, as ``metadata``. Of a document with pages ``page``,
+        from 1, and ``box``, [x0, top, x1, bottom] in points from the top left corner of the page
+        as it is shown; ``boxes`` where the text stands in several columns.
+        """
         chunk = self.chunk
         return {
             "rank": self.rank,
@@ -120,6 +134,8 @@ class Hit:
             "file_type": chunk.file_type,
             "label": chunk.label,
             **_place(chunk.place),
+            **_page(chunk),
+            **({"metadata": dict(chunk.metadata)} if chunk.metadata else {}),
             "chunk_id": chunk.content_id,
             "stale": self.staleness is not None,
             **(self.staleness.to_json() if self.staleness else {}),
@@ -135,6 +151,19 @@ def location_of(file_path: str, first_line: int, last_line: int, place: str) -> 
 def _place(place: str) -> dict[str, str]:
     """The place as a field of JSON, which files without places do not have."""
     return {"place": place} if place else {}
+
+
+def _page(chunk: Chunk) -> dict[str, Any]:
+    """The page as fields of JSON, and the boxes on it where they are known."""
+    page = page_number(chunk.place)
+    if not page:
+        return {}
+    boxes = [list(box) for box in chunk.boxes]
+    return {
+        "page": page,
+        **({"box": list(around(chunk.boxes))} if boxes else {}),
+        **({"boxes": boxes} if len(boxes) > 1 else {}),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,6 +377,8 @@ class IndexReport:
         problems: (path, reason) of every file that was odd or unreadable.
         seconds: wall time.
         is_unchanged: the index already was what this run would have built.
+        pages: how the pages of documents that have some were read.
+        notice: what went otherwise than the settings want, and what to do, else "".
     """
 
     corpus_root: str
@@ -359,6 +390,8 @@ class IndexReport:
     problems: tuple[tuple[str, str], ...]
     seconds: float
     is_unchanged: bool = False
+    pages: PageTotals = field(default_factory=PageTotals)
+    notice: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The report as one JSON document, as ``index --json`` prints it."""
@@ -372,4 +405,6 @@ class IndexReport:
             "problems": [{"file_path": path, "reason": reason} for path, reason in self.problems],
             "seconds": round(self.seconds, 3),
             "unchanged": self.is_unchanged,
+            "pages": self.pages.to_json(),
+            "notice": self.notice,
         }

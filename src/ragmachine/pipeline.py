@@ -155,7 +155,8 @@ class RagPipeline:
         Args:
             query: plain words, identifiers or both.
             k: at least 1; by default the setting `k`.
-            filter: e.g. ``path:docs/** lang:python symbol:Sampler*``; "" searches everything.
+            filter: e.g. ``path:docs/** lang:python symbol:Sampler*``, or ``state=open year>=2020``
+                for the short columns of records; "" searches everything.
             explain: say in the result what was made of the query.
         Raises: IndexMissingError, IndexCorruptError, IndexVersionError, UsageError.
         """

@@ -63,6 +63,9 @@ class Settings:
     text_columns: str = _knob(
         "", "columns of tables and records that hold text, by commas; empty: those that look so"
     )
+    ocr_model: str = _knob(
+        "", "vision model of Ollama that reads pages without text; empty: the OCR of extra pdf"
+    )
     workers: int = _knob(0, "processes that read files; 0 is one per core", low=0, high=64)
     k: int = _knob(10, "hits to return", low=1)
     file_weight: float = _knob(0.4, "share of the whole file's score", low=0, high=10)
@@ -186,6 +189,9 @@ class Settings:
     rate_limit: int = _knob(60_000, "requests of one address a minute; 0 for any number", low=0)
     answers_at_once: int = _knob(1, "questions a server asks a model at once", low=1, high=64)
     answers_waiting: int = _knob(8, "questions that may wait for the model", low=0, high=10_000)
+    collections_open: int = _knob(
+        4, "collections a server keeps open beside its own; each takes memory", low=1, high=1000
+    )
 
 
 FIELDS = {field.name: field for field in dataclasses.fields(Settings)}

@@ -24,7 +24,7 @@ LADDER_ROWS = [row for row in ROWS if row.group == LADDER]
 # benchmarks/vectors.py measures; and the server's and the chat's own.
 ELSEWHERE = {
     "project_root", "index_dir", "collection", "target_dir", "include", "exclude", "hidden",
-    "text_columns", "max_file_bytes", "workers", "k", "candidates",
+    "text_columns", "ocr_model", "max_file_bytes", "workers", "k", "candidates",
     "expand_weight", "synonyms_file", "cache_entries", "llm", "model", "ollama_host",
     "gguf", "llm_threads", "keep_alive", "strict", "refuse_below",
     "llm_timeout_s", "max_new_tokens", "context_chars", "rerank", "rerank_model", "rerank_top",

@@ -47,6 +47,17 @@ def test_settings_are_told_with_their_sources(program: Program, tmp_path: Path) 
     assert "max_chunk_size" not in sources
 
 
+def test_a_vision_model_is_looked_for_where_one_is_set(program: Program) -> None:
+    """It is no fault where it is not there: pages are read by OCR then."""
+    assert "ocr model" not in checks(program.run("doctor", "--json").document())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAG_OCR_MODEL", "tiny-vision:1b")
+        outcome = program.run("doctor", "--json")
+    found = checks(outcome.document())["ocr model"]
+    assert (outcome.code, found["state"], found["remedy"]) == (0, ABSENT, "ollama serve")
+    assert "pages without text are read by OCR" in found["detail"]
+
+
 def test_a_damaged_index_is_a_fault(program: Program, tmp_path: Path) -> None:
     """Exit code 1, the file by name, the command that builds it again; the report is whole."""
     shutil.copytree(program.house.index_dir, tmp_path / "index")

@@ -147,6 +147,7 @@ def test_the_manifest_tells_what_shaped_the_index(project: Workspace) -> None:
         "k1": 2,
         "b": 0.75,
         "text_columns": [],
+        "ocr_model": "",
         "max_file_bytes": 10_000_000,
         "include": [],
         "exclude": [],

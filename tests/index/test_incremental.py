@@ -392,16 +392,31 @@ TEXTS = [
     "b\xe9ta".encode("latin-1"),
     BINARY,
 ]
+TABLES = [
+    "id,state,body\n"
+    + "".join(
+        f"{n},{state},alpha {n} says that the pump stopped at night and would not start again\n"
+        for n in range(1, 121)
+    )
+    for state in ("open", "closed")
+]
+NAMES_OF_TABLES = ["records.csv", "sub/a.csv"]
 EDITS = st.lists(
     st.one_of(
+        st.tuples(
+            st.just("write"),
+            st.sampled_from(NAMES_OF_TABLES),
+            st.sampled_from(TABLES),
+            st.sampled_from([0.0, 100.0]),
+        ),
         st.tuples(
             st.just("write"),
             st.sampled_from(NAMES),
             st.sampled_from(TEXTS),
             st.sampled_from([0.0, 100.0]),
         ),
-        st.tuples(st.just("delete"), st.sampled_from(NAMES)),
-        st.tuples(st.just("touch"), st.sampled_from(NAMES)),
+        st.tuples(st.just("delete"), st.sampled_from(NAMES + NAMES_OF_TABLES)),
+        st.tuples(st.just("touch"), st.sampled_from(NAMES + NAMES_OF_TABLES)),
         st.tuples(st.just("rename"), st.sampled_from(NAMES), st.sampled_from(NAMES)),
         st.tuples(st.just("swap"), st.sampled_from(NAMES)),
         st.tuples(st.just("index")),
@@ -432,11 +447,11 @@ def edit(project: Workspace, step: tuple[Any, ...]) -> None:
             same_time(path, path.read_bytes().replace(b"alpha", b"gamma").replace(b"be", b"eb"))
 
 
-def hits_of(project: Workspace) -> list[tuple[str, float, int, str]]:
-    """What searches find: paths, scores, places and texts, in order."""
+def hits_of(project: Workspace) -> list[tuple[Any, ...]]:
+    """What searches find: paths, scores, places, texts and columns, in order."""
     pipeline = project.pipeline(use_cache=False)
     return [
-        (hit.chunk.file_path, hit.score, hit.chunk.start, hit.chunk.text)
+        (hit.chunk.file_path, hit.score, hit.chunk.start, hit.chunk.text, hit.chunk.metadata)
         for query in ("alpha", "beta gamma", "delta 中文")
         for hit in pipeline.search(query, 100).hits
     ]

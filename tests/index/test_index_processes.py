@@ -76,10 +76,10 @@ START_SLOWLY = """
 import os, time
 from ragmachine.index import workers
 start_worker = workers._start_worker
-def start_slowly():
+def start_slowly(*given):
     os.write(1, b"starting\\n")
     time.sleep(0.3)
-    start_worker()
+    start_worker(*given)
 workers._start_worker = start_slowly
 """
 

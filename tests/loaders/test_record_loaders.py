@@ -41,6 +41,7 @@ def test_a_row_is_a_document(delimiter: str) -> None:
     start, place = loaded.places[1]
     assert place == "row 2"
     assert loaded.text[start:].startswith(f"id: 2\nstate: closed\nbody: {PROSE.format(2)}\n\n")
+    assert loaded.metadata[1] == {"id": "2", "state": "closed"}
 
 
 def test_tabs_by_the_name_of_the_file() -> None:
@@ -130,6 +131,7 @@ def test_json_lines() -> None:
     expected = f"title: Case 2\nbody: {PROSE.format(2)}\nmeta.stars: 5\nmeta.tags: a, b\n\n"
     assert loaded.text[start:].startswith(expected)
     assert loaded.names[2] == "Case 2"
+    assert loaded.metadata[2] == {"title": "Case 2", "meta.stars": "5", "meta.tags": ["a", "b"]}
 
 
 def test_a_list_of_records() -> None:

@@ -38,7 +38,7 @@ def test_a_filter_that_nothing_meets_says_so(project: Workspace) -> None:
     project.write("a.md", "alpha\n")
     project.index()
     result = project.pipeline().search("alpha", filter="lang:rust")
-    assert (result.hits, result.notice) == ((), "no file meets the filter")
+    assert (result.hits, result.notice) == ((), "nothing meets the filter")
 
 
 def test_a_filter_that_cannot_be_read_is_refused(project: Workspace) -> None:

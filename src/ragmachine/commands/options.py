@@ -35,7 +35,11 @@ DEFAULT_FOLDERS = (
     "data/output/search_results", "data/output/search_results_and_answer", "data/output/ablation",
 )  # fmt: skip
 NO_CACHE = Option("no_cache", "flag", "neither read nor write the caches of earlier results")
-FILTER = Option("filter", "text", "e.g. 'path:docs/** lang:python symbol:Sampler*'", default="")
+FILTER = Option(
+    "filter", "text",
+    "e.g. 'path:docs/** lang:python symbol:Sampler*', or columns: 'state=open year>=2020'",
+    default="",
+)  # fmt: skip
 EXPLAIN = Option("explain", "flag", "show what was made of the query and each stage's share")
 ENCODER = (setting("encoder"), setting("encoder_threads", "int"))
 DENSE = (
@@ -72,6 +76,7 @@ SERVED = (
     setting("max_upload_bytes", "int"), setting("request_timeout_s", "float"),
     setting("answer_timeout_s", "float"), setting("rate_limit", "int"),
     setting("answers_at_once", "int"), setting("answers_waiting", "int"),
+    setting("collections_open", "int"),
 )  # fmt: skip
 COMMON = (INDEX_DIR, COLLECTION, Option("quiet", "flag", "no progress and no notices"))
 

@@ -145,6 +145,7 @@ def _union(kept: Chunk, other: Chunk) -> Chunk | None:
         last_line=max(first.last_line, second.last_line),
         text=first.text + second.text[shared:],
         place=joined_place(first.place, second.place),
+        boxes=first.boxes + (second.boxes if first.place == second.place else ()),
     )
 
 

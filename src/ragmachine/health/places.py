@@ -11,7 +11,7 @@ from ragmachine.health.checks import ABSENT, BROKEN, OK, Check
 from ragmachine.health.status import DENSE_FOLDER, sizes_on_disk
 from ragmachine.index.files import read_json
 from ragmachine.index.hashes import verify
-from ragmachine.index.store import ARTIFACTS, IndexStore
+from ragmachine.index.store import IndexStore, artifacts
 
 # A build writes a second generation before the first one goes.
 _ROOM_FACTOR = 2
@@ -29,7 +29,7 @@ def index_check(store: IndexStore, rebuild: str) -> Check:
     try:
         folder = store.require_current()
         manifest = store.manifest(folder)
-        verify(os.path.join(folder, artifact) for artifact in ARTIFACTS)
+        verify(artifacts(folder))
     except IndexMissingError as error:
         return Check(name, ABSENT, error.message, rebuild)
     except RagError as error:

@@ -10,11 +10,13 @@ from typing import Any
 from ragmachine.errors import CorpusError
 from ragmachine.index.files import read_json
 from ragmachine.index.hashes import verify
+from ragmachine.index.pages import page_totals
 from ragmachine.index.provenance import versions
 from ragmachine.index.removal import own_entries, size_of
 from ragmachine.index.reuse import Changes, Previous, changes_since
 from ragmachine.index.sources import Selection, find_sources
 from ragmachine.index.store import IndexStore
+from ragmachine.places import PageTotals
 
 DENSE_FOLDER = "dense-vectors"  # as `index.dense` calls it, which needs numpy
 
@@ -49,6 +51,7 @@ class IndexStatus:
         settings: those that shaped it.
         skipped: files and folders left out by rule at the build, counted by reason.
         problems: (path, reason) of files that were odd or could not be read.
+        pages: how the pages of documents that have some were read.
         sizes: bytes on disk of ``index``, ``vectors``, ``caches`` and other parts.
         is_current_code: False where another version built it: the next run builds it anew.
         changes: what happened to the folder since.
@@ -68,6 +71,7 @@ class IndexStatus:
     settings: dict[str, Any]
     skipped: dict[str, int]
     problems: tuple[tuple[str, str], ...]
+    pages: PageTotals
     sizes: dict[str, int]
     is_current_code: bool
     changes: Changes = field(default_factory=Changes)
@@ -106,6 +110,7 @@ class IndexStatus:
             "same_version": self.is_current_code,
             "skipped": self.skipped,
             "problems": [{"file_path": path, "reason": reason} for path, reason in self.problems],
+            "pages": self.pages.to_json(),
             "bytes": {**self.sizes, "total": sum(self.sizes.values())},
             "vectors": None if self.vectors is None else {
                 "encoder": self.vectors.encoder,
@@ -145,6 +150,7 @@ def read_status(store: IndexStore) -> IndexStatus:
         settings=manifest["settings"],
         skipped=manifest["skipped"],
         problems=tuple((path, reason) for path, reason in manifest["problems"]),
+        pages=page_totals(manifest),
         sizes=sizes_on_disk(store),
         is_current_code=manifest["versions"] == versions(),
         changes=changes,

@@ -20,6 +20,7 @@ from ragmachine.corpus.loaders.registry import Loaders
 from ragmachine.file_types import file_type_of
 from ragmachine.index.documents import Document, is_paged, read_document
 from ragmachine.index.offsets import ByteOffsets, Lines
+from ragmachine.index.pages import FilePages, file_pages
 from ragmachine.index.passages import stretches
 from ragmachine.index.postings import Ints, WordBags, pack, term_of, unpack, with_terms_of
 from ragmachine.index.request import Shape
@@ -40,7 +41,7 @@ class FileRecord:
     """One indexed file as the manifest keeps it.
 
     `text` is its content re-encoded as UTF-8, or what a loader read out of it; `places` are those
-    of `Loaded`.
+    of `Loaded`, and `rows` are those of `Document`.
     """
 
     path: str
@@ -52,6 +53,8 @@ class FileRecord:
     chunks: int
     text: bytes = b""
     places: Places = ()
+    rows: tuple[bytes, ...] = ()
+    pages: FilePages | None = None
 
 
 # What the chunk map keeps of a chunk, in this order; offsets into the file, then its UTF-8 text.
@@ -92,12 +95,14 @@ class Batch:
         columns: their chunks and postings.
         binary: files that turned out not to be text.
         problems: (path, reason) of every file that was odd or unreadable.
+        notices: what holds for the run rather than for a file, and what to do.
     """
 
     files: list[FileRecord]
     columns: Columns
     binary: list[SourceFile] = field(default_factory=list)
     problems: list[tuple[str, str]] = field(default_factory=list)
+    notices: dict[str, None] = field(default_factory=dict)
 
 
 def metadata_line(label: str, path: str, title: str = "") -> str:
@@ -128,7 +133,7 @@ def section_of(contexts: Sequence[NodeContext]) -> str:
 _words: Words | None = None
 
 
-def analyze(files: Sequence[SourceFile], shape: Shape, page_cache: str = "") -> Batch:
+def analyze(files: Sequence[SourceFile], shape: Shape, loaders: Loaders) -> Batch:
     """Read, decode, chunk and tokenize files; an odd file is reported and never raises.
 
     Called in worker processes; keeps the words it has seen between calls.
@@ -136,19 +141,19 @@ def analyze(files: Sequence[SourceFile], shape: Shape, page_cache: str = "") -> 
     Args:
         files: what to read.
         shape: how to cut it.
-        page_cache: file that keeps what was read out of pages; "" for none.
+        loaders: for what is not the text itself; they serve one batch after another.
     """
     global _words
     _words = _words or Words()
     was_enabled = gc.isenabled()
     gc.disable()  # syntax trees are millions of short-lived objects without cycles
     try:
-        with Loaders(text_columns=shape.text_columns, cache_path=page_cache) as loaders:
-            analyzer = _Analyzer(_words, shape, loaders)
-            for file in files:
-                analyzer.add(file)
-            return analyzer.batch()
+        analyzer = _Analyzer(_words, shape, loaders)
+        for file in files:
+            analyzer.add(file)
+        return analyzer.batch()
     finally:
+        loaders.rest()
         if was_enabled:
             gc.enable()
 
@@ -163,6 +168,7 @@ class _Analyzer:
         self.files: list[FileRecord] = []
         self.problems: list[tuple[str, str]] = []
         self.binary: list[SourceFile] = []
+        self.notices: dict[str, None] = {}
         self.chunks: list[tuple[int, int, int, int, int, int]] = []
         self.labels: list[str] = []
         self.passage_chunk: list[int] = []
@@ -197,8 +203,17 @@ class _Analyzer:
             FileRecord(
                 file.path, len(data), info.st_mtime_ns, digest, document.file_type,
                 document.problem, len(document.pieces), document.stored, document.places,
+                document.rows, self._pages(document),
             )
         )  # fmt: skip
+
+    def _pages(self, document: Document) -> FilePages | None:
+        pages = document.pages
+        if pages is None:
+            return None
+        if pages.notice:
+            self.notices[pages.notice] = None
+        return file_pages(pages, document.text, document.places, document.pieces)
 
     def _tables(self, document: Document) -> list[Table]:
         if not self.shape.has_table_rows or not document.is_markdown:
@@ -264,7 +279,7 @@ class _Analyzer:
             fields=with_terms_of(fields, used),
             carried=with_terms_of(carried, used),
         )
-        return Batch(self.files, columns, self.binary, self.problems)
+        return Batch(self.files, columns, self.binary, self.problems, self.notices)
 
 
 def cost_bytes(file: SourceFile) -> int:

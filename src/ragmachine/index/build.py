@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragmachine.corpus.discover import Discovery, SourceFile
 from ragmachine.errors import IndexationError
+from ragmachine.index.pages import page_totals
 from ragmachine.index.request import BuildRequest
 from ragmachine.index.reuse import Previous, load_previous
 from ragmachine.index.sources import find_sources
@@ -60,7 +61,8 @@ def build_index(
         merged.summaries = summaries
         _refuse_problems(request, merged.problems)
         manifest = write_generation(store, request, merged, began_ns)
-        return _report(manifest, previous.reused if previous else 0, started)
+        reused = previous.reused if previous else 0
+        return _report(manifest, reused, started, notice="; ".join(merged.notices))
 
 
 def _merge(
@@ -118,7 +120,12 @@ def _unchanged(previous: Previous, found: Discovery, started: float) -> IndexRep
 
 
 def _report(
-    manifest: dict[str, Any], reused: int, started: float, is_unchanged: bool = False
+    manifest: dict[str, Any],
+    reused: int,
+    started: float,
+    *,
+    is_unchanged: bool = False,
+    notice: str = "",
 ) -> IndexReport:
     counts = manifest["counts"]
     return IndexReport(
@@ -131,4 +138,6 @@ def _report(
         problems=tuple((path, reason) for path, reason in manifest["problems"]),
         seconds=time.perf_counter() - started,
         is_unchanged=is_unchanged,
+        pages=page_totals(manifest),
+        notice=notice,
     )

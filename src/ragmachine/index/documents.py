@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import orjson
+
 from ragmachine.chunking.builder import Block, ChunkBuilder, NodeContext, Piece
 from ragmachine.chunking.cuts import CRUMBS_PER_CHUNK
 from ragmachine.chunking.document import STRUCTURE, ChunkedDocument, chunk_document
 from ragmachine.chunking.lines import line_blocks
 from ragmachine.corpus.decode import decode, is_binary
-from ragmachine.corpus.loaders.loaded import MARKDOWN, ROWS, Loaded, Places
+from ragmachine.corpus.loaders.loaded import MARKDOWN, ROWS, Loaded, Pages, Places
 from ragmachine.corpus.loaders.registry import Loaders
 from ragmachine.file_types import file_type_of
 from ragmachine.index.request import Shape
@@ -34,6 +36,8 @@ class Document:
         problem: what was odd, else "".
         title: of the whole document, where its loader knows one.
         places: (start, place) of its parts, where it has pages, rows or cells.
+        rows: the metadata of each place as JSON, where they are rows with short columns.
+        pages: what is known of its pages, where it has some.
     """
 
     text: str
@@ -44,6 +48,8 @@ class Document:
     problem: str = ""
     title: str = ""
     places: Places = ()
+    rows: tuple[bytes, ...] = ()
+    pages: Pages | None = None
 
 
 def read_document(path: str, data: bytes, loaders: Loaders, shape: Shape) -> Document | None:
@@ -93,6 +99,8 @@ def _loaded_document(path: str, loaded: Loaded, shape: Shape) -> Document:
         problem=problem,
         title=loaded.title,
         places=loaded.places,
+        rows=tuple(map(orjson.dumps, loaded.metadata)) if any(loaded.metadata) else (),
+        pages=loaded.pages,
     )
 
 

@@ -12,8 +12,10 @@ import numpy.typing as npt
 from ragmachine.corpus.discover import SourceFile
 from ragmachine.index.analyze import CHUNK_COLUMNS, Batch, Columns, FileRecord
 from ragmachine.index.files import Documents, chunk_map_places, read_json
+from ragmachine.index.pages import kept_pages
 from ragmachine.index.postings import Ints, from_columns, pack, unpack
 from ragmachine.index.reuse import Previous
+from ragmachine.index.rows import Rows
 from ragmachine.index.sparse import VOCABULARY_FILE
 
 Flags = npt.NDArray[np.bool_]
@@ -28,6 +30,7 @@ def take(previous: Previous, kept: Sequence[SourceFile]) -> Batch:
     file_chunks = np.array(chunk_map["file_chunks"], dtype=np.int64)
     columns = _columns(previous.folder, chunk_map, np.repeat(is_kept, file_chunks))
     documents = Documents(os.path.join(previous.folder, "documents.bin"))
+    rows = Rows(previous.folder, chunk_map)
     byte_ends = np.cumsum(chunk_map["file_bytes"], dtype=np.int64)
     records, problems = [], []
     for row in np.flatnonzero(is_kept).tolist():
@@ -39,7 +42,8 @@ def take(previous: Previous, kept: Sequence[SourceFile]) -> Batch:
         records.append(
             FileRecord(
                 path, file.size, file.mtime_ns, known[3], file_type, known[4],
-                int(file_chunks[row]), text, _places(chunk_map, path),
+                int(file_chunks[row]), text, _places(chunk_map, path), rows.of_file(path),
+                kept_pages(previous.manifest, chunk_map, path, int(file_chunks[row])),
             )
         )  # fmt: skip
         if known[4]:

@@ -26,6 +26,7 @@ class Merged:
         terms: term to number, common to all parts.
         skipped: files left out by rule, counted by reason.
         problems: (path, reason) of every file that was odd or unreadable.
+        notices: what holds for the whole run, and what to do.
         discovery_problems: those of them that were seen before any file was read.
         binary: files that turned out not to be text.
         ctimes_ns: `SourceFile.ctime_ns` of the files that were found, by path.
@@ -40,6 +41,7 @@ class Merged:
     terms: dict[str, int] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
     problems: list[tuple[str, str]] = field(default_factory=list)
+    notices: dict[str, None] = field(default_factory=dict)
     discovery_problems: list[tuple[str, str]] = field(default_factory=list)
     binary: list[SourceFile] = field(default_factory=list)
     ctimes_ns: dict[str, int] = field(default_factory=dict)
@@ -65,6 +67,7 @@ class Merged:
         self.files.extend(batch.files)
         self.problems.extend(batch.problems)
         self.binary.extend(batch.binary)
+        self.notices.update(batch.notices)
 
     def _common_numbers(self, terms: list[str]) -> Ints | None:
         """(terms,) numbers in the common vocabulary; None where each has its own already."""

@@ -14,13 +14,15 @@ import numpy.typing as npt
 from ragmachine.file_types import file_type_of
 from ragmachine.index.bm25 import Bm25
 from ragmachine.index.files import Documents, chunk_map_places, damage, read_json
+from ragmachine.index.pages import BOXES, boxes_of
 from ragmachine.index.passage_counts import PassagePostings
+from ragmachine.index.rows import RowFacts, Rows
 from ragmachine.index.sparse import VOCABULARY_FILE, load_retriever
 from ragmachine.index.store import IndexStore
 from ragmachine.index.tokens import Tokenizer
 from ragmachine.index.vocabulary import Vocabulary
-from ragmachine.models import Chunk
-from ragmachine.places import place_of
+from ragmachine.models import Chunk, Metadata
+from ragmachine.places import Box, place_of
 
 if TYPE_CHECKING:
     import bm25s
@@ -62,8 +64,10 @@ class Index:
             counts = np.array(chunk_map["file_chunks"], dtype=np.int64)
             self._file_start = [0, *np.cumsum(chunk_map["file_bytes"]).tolist()]
             self._has_places = bool(chunk_map.get("places"))
+            self._boxes: dict[str, list[list[list[int]]]] = chunk_map.get(BOXES, {})
         self.file_of_chunk: Ints = np.repeat(np.arange(len(self.files), dtype=np.int32), counts)
         self._columns = chunk_map
+        self._rows = Rows(folder, chunk_map)
         self.vocabulary = Vocabulary(os.path.join(folder, "bm25", VOCABULARY_FILE))
         self.tokenizer = Tokenizer()
         self._name_terms: dict[int, frozenset[str]] = {}
@@ -190,6 +194,25 @@ class Index:
             return ""
         return place_of(*chunk_map_places(self._columns, self.files[file]), start, end)
 
+    def _metadata(self, file: int, start: int, end: int) -> Metadata:
+        """The short columns of the row that a range of a file stands in; empty elsewhere."""
+        values = self._rows.of_range(self.files[file], start, end)
+        return tuple(
+            (column, value if isinstance(value, str) else tuple(value))
+            for column, value in values.items()
+        )
+
+    def _boxes_of(self, file: int, number: int) -> tuple[Box, ...]:
+        """Where on its page a chunk of a file stands."""
+        boxes = self._boxes.get(self.files[file]) if self._boxes else None
+        if boxes is None:
+            return ()
+        return boxes_of(boxes[number - int(np.searchsorted(self.file_of_chunk, file))])
+
+    def row_facts(self) -> RowFacts:
+        """The short columns of every row of a table of records, read anew each time."""
+        return self._rows.facts()
+
     def chunk_lengths(self) -> list[int]:
         """Characters of each chunk."""
         columns = self._columns
@@ -218,6 +241,8 @@ class Index:
             file_type=self.file_types[file],
             label=self.labels[number],
             place=self._place(file, columns["start"][number], columns["end"][number]),
+            metadata=self._metadata(file, columns["start"][number], columns["end"][number]),
+            boxes=self._boxes_of(file, number),
         )
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragmachine.chunking.document import STRUCTURE
 from ragmachine.errors import CorpusError, UsageError
 from ragmachine.index.bm25 import Bm25
 from ragmachine.index.sources import Selection
+
+if TYPE_CHECKING:
+    from ragmachine.corpus.loaders.transcript import Transcriber
 
 # Those settings of a shape that only turn counts into scores: a change reads no file again.
 SCORING = frozenset({"context", "bm25", "k1", "b"})
@@ -30,6 +33,7 @@ class Shape:
             and section for its context.
         bm25: how terms are scored.
         text_columns: columns of tables of records that hold text, instead of those that look so.
+        ocr_model: the vision model that reads images of pages; "" for OCR.
     """
 
     max_chars: int
@@ -39,12 +43,13 @@ class Shape:
     has_table_rows: bool = True
     bm25: Bm25 = field(default_factory=Bm25)
     text_columns: tuple[str, ...] = ()
+    ocr_model: str = ""
 
     @property
-    def cut(self) -> tuple[int, int, str, bool, tuple[str, ...]]:
+    def cut(self) -> tuple[int, int, str, bool, tuple[str, ...], str]:
         """What decides chunks and passages; all else turns their counts into scores."""
         sizes = self.max_chars, self.overlap_chars
-        return *sizes, self.chunker, self.has_table_rows, self.text_columns
+        return *sizes, self.chunker, self.has_table_rows, self.text_columns, self.ocr_model
 
     def to_json(self) -> dict[str, Any]:
         """The shape under the names of the settings it was made of, for the manifest."""
@@ -58,6 +63,7 @@ class Shape:
             "k1": self.bm25.k1,
             "b": self.bm25.b,
             "text_columns": list(self.text_columns),
+            "ocr_model": self.ocr_model,
         }
 
 
@@ -75,6 +81,7 @@ class BuildRequest:
         is_forced: nothing is taken over from the current generation.
         include, exclude, has_hidden, folders: as in `Selection`.
         page_cache: file that keeps what was read out of pages; "" for none.
+        transcriber: the shape's `ocr_model`, for worker processes to ask; None for OCR.
     """
 
     root: str
@@ -85,6 +92,7 @@ class BuildRequest:
     is_strict: bool = False
     is_forced: bool = False
     page_cache: str = ""
+    transcriber: Transcriber | None = None
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     has_hidden: bool = False
@@ -105,7 +113,7 @@ def request_of(manifest: dict[str, Any], *, workers: int) -> BuildRequest:
     shape = Shape(
         made["max_chunk_size"], made["overlap"], made["chunker"], made["context"],
         made["table_rows"], Bm25(made["bm25"], made["k1"], made["b"]),
-        tuple(made.get("text_columns", ())),
+        tuple(made.get("text_columns", ())), str(made.get("ocr_model", "")),
     )  # fmt: skip
     return BuildRequest(
         root=manifest["absolute_root"],

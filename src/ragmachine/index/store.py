@@ -8,6 +8,7 @@
     bm25_files/             score matrix of whole files
     postings/               raw counts per passage and per label, to rescore and to reuse
     documents.bin           the indexed text of every file, UTF-8, back to back
+    rows/                   short columns of tables of records, where there are such (see `rows`)
     *.hash                  SHA-256 of each of the above, as `sha256sum -c` reads it
 <folder>/query_cache.json   results of earlier queries; ignored once its generation is replaced
 <folder>/answer_cache.json  a model's answers; <folder>/expansions.json: its synonyms
@@ -36,12 +37,13 @@ from ragmachine.errors import (
     StorageError,
 )
 from ragmachine.index.files import TEMPORARY, read_json, replace_file, storage_errors
-from ragmachine.index.hashes import verify, write_hash
+from ragmachine.index.hashes import SUFFIX, verify, write_hash
 from ragmachine.index.lock import exclusive
 
 FORMAT_VERSION = 3
 CURRENT = "CURRENT"
 ARTIFACTS = ("manifest.json", "chunks.json", "bm25", "bm25_files", "postings", "documents.bin")
+_OPTIONAL = ("rows",)
 LOCK = "index.lock"
 _LOCK_TIMEOUT_S = 30.0
 _GENERATION = re.compile(r"gen-[0-9a-f]{12}")
@@ -69,7 +71,7 @@ class Verification:
 
     def _run(self) -> None:
         try:
-            verify(os.path.join(self.folder, name) for name in ARTIFACTS)
+            verify(artifacts(self.folder))
             self._error = None
         except RagError as error:
             self._error = error
@@ -216,8 +218,8 @@ class IndexStore:
             with storage_errors(self.folder):
                 os.makedirs(building)
                 yield building
-                for artifact in ARTIFACTS:
-                    write_hash(os.path.join(building, artifact))
+                for artifact in artifacts(building):
+                    write_hash(artifact)
                 os.rename(building, self.path(name))
                 replace_file(self.path(CURRENT), f"{name}\n".encode(), is_synced=True)
         finally:
@@ -237,6 +239,16 @@ class IndexStore:
                     shutil.rmtree(self.path(name), ignore_errors=True)
                 elif name == CURRENT + TEMPORARY:
                     os.remove(self.path(name))
+
+
+def artifacts(generation: str) -> list[str]:
+    """What a generation is made of, each with a hash file: files and folders, as paths."""
+    optional = [
+        name
+        for name in _OPTIONAL
+        if any(os.path.exists(os.path.join(generation, name + end)) for end in ("", SUFFIX))
+    ]
+    return [os.path.join(generation, name) for name in (*ARTIFACTS, *optional)]
 
 
 def is_own_name(name: str) -> bool:

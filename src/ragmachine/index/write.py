@@ -14,6 +14,7 @@ from ragmachine.index.analyze import CHUNK_COLUMNS, Columns
 from ragmachine.index.bm25 import Bm25
 from ragmachine.index.files import write_json
 from ragmachine.index.merge import Merged
+from ragmachine.index.pages import chunk_map_boxes, manifest_pages
 from ragmachine.index.postings import (
     Counted,
     Ints,
@@ -24,6 +25,7 @@ from ragmachine.index.postings import (
 )
 from ragmachine.index.provenance import versions
 from ragmachine.index.request import BuildRequest, Shape
+from ragmachine.index.rows import ROWS, first_rows, write_rows
 from ragmachine.index.sparse import bm25_matrix, save_retriever
 from ragmachine.index.store import FORMAT_VERSION, IndexStore
 
@@ -64,6 +66,7 @@ def write_generation(
             write_json(os.path.join(folder, "chunks.json"), _chunk_map(request, merged, columns))
             with open(os.path.join(folder, "documents.bin"), "wb") as stream:
                 stream.writelines(file.text for file in merged.files)
+            write_rows(folder, merged.files)
             _write_postings(os.path.join(folder, "postings"), columns)
             _write_file_matrix(
                 os.path.join(folder, "bm25_files"), in_chunk.result(), merged, columns,
@@ -119,6 +122,7 @@ def _write_postings(folder: str, columns: Columns) -> None:
 
 def _chunk_map(request: BuildRequest, merged: Merged, columns: Columns) -> dict[str, Any]:
     numbers = columns.chunks.T.astype(np.int32)
+    rows = first_rows(merged.files)
     return {
         "root": request.display_root,
         "files": [file.path for file in merged.files],
@@ -129,6 +133,8 @@ def _chunk_map(request: BuildRequest, merged: Merged, columns: Columns) -> dict[
         "places": {
             file.path: tuple(zip(*file.places, strict=True)) for file in merged.files if file.places
         },
+        **({ROWS: rows} if rows else {}),
+        **chunk_map_boxes(merged.files),
         **{
             name: np.ascontiguousarray(row)
             for name, row in zip(CHUNK_COLUMNS, numbers, strict=True)
@@ -159,6 +165,7 @@ def _manifest(
         "summaries": _summaries(merged),
         "skipped": dict(sorted((merged.skipped + Counter(binary=len(merged.binary))).items())),
         "problems": sorted(merged.problems),
+        **manifest_pages(merged.files),
         "files": [
             [
                 file.path,

@@ -63,10 +63,17 @@ class PromptTooLongError(ModelError):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a chat."""
+    """One turn of a chat.
+
+    Attributes:
+        role: who says it.
+        content: what is said.
+        images: PNG or JPEG files beside it, which only Ollama's client sends.
+    """
 
     role: Literal["system", "user", "assistant"]
     content: str
+    images: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

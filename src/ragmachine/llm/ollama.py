@@ -165,7 +165,10 @@ class OllamaChat:
         """
         body: dict[str, Any] = {
             "model": self.name,
-            "messages": as_json(call.messages),
+            "messages": [
+                {**written, "images": message.images} if message.images else written
+                for written, message in zip(as_json(call.messages), call.messages, strict=True)
+            ],
             "think": False if self._takes_think else None,
             "format": call.schema,
             "options": {

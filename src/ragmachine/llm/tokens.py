@@ -9,6 +9,8 @@ from .chat import Message
 CONTEXT_STEP = 1024
 _MESSAGE_OVERHEAD_TOKENS = 16
 _UNITS_PER_TOKEN = 20
+# Of the image of a page, in models that do not shrink it: 28 by 28 pixels are one.
+_IMAGE_TOKENS = 4096
 
 
 def _units(byte: int) -> int:
@@ -42,7 +44,12 @@ def estimate_tokens(text: str) -> int:
 
 def estimate_prompt_tokens(messages: Sequence[Message]) -> int:
     """Tokens of a conversation, with 16 a message for what the chat template adds."""
-    return sum(_MESSAGE_OVERHEAD_TOKENS + estimate_tokens(message.content) for message in messages)
+    return sum(
+        _MESSAGE_OVERHEAD_TOKENS
+        + estimate_tokens(message.content)
+        + _IMAGE_TOKENS * len(message.images)
+        for message in messages
+    )
 
 
 def context_window(tokens: int, step: int = CONTEXT_STEP) -> int:

@@ -48,7 +48,7 @@ def notice_of(question: Question, hit_count: int, chunk_count: int) -> str:
     if not question.analysis.terms:
         return "the query holds no word that could tell one file from another"
     if question.mask is not None and not question.mask.any():
-        return "no file meets the filter"
+        return "nothing meets the filter"
     where = " where the filter allows" if question.mask is not None else " in the index"
     return "no evidence: none of the query's words occurs" + where
 

@@ -1,17 +1,25 @@
-"""Restricting a search: ``path:docs/** lang:python symbol:Sampler* source:handbook type:pdf``."""
+"""Restricting a search: ``path:docs/** lang:python symbol:Sampler* source:handbook type:pdf``.
+
+Rows of tables are also restricted by their short columns: ``status=open year>=2020`` (`columns`).
+"""
 
 from __future__ import annotations
 
 import fnmatch
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ragmachine.errors import UsageError
+from ragmachine.retrieval.columns import ColumnCondition, column_condition, rows_meeting
+
+if TYPE_CHECKING:
+    from ragmachine.index.rows import RowFacts
 
 KEYS = ("path", "lang", "type", "symbol", "section", "source")
 _ALIASES = {"file": "path", "language": "lang", "in": "path", "name": "symbol"}
@@ -26,26 +34,31 @@ class Condition:
     is_negated: bool = False
 
 
-def parse_filter(text: str) -> tuple[Condition, ...]:
+def parse_filter(text: str) -> tuple[Condition | ColumnCondition, ...]:
     """Read a filter: conditions separated by blanks; the same key twice means either.
 
-    Raises: UsageError: not ``key:pattern``, or a key that does not exist.
+    Raises: UsageError: neither ``key:pattern`` with a key that exists nor ``column=value``.
     """
     try:
         words = shlex.split(text)
     except ValueError as error:
         raise UsageError(f"the filter {text!r} cannot be read: {error}") from None
-    conditions = []
-    for word in words:
-        name, colon, pattern = word.partition(":")
-        key = _ALIASES.get(name.lstrip("-").lower(), name.lstrip("-").lower())
-        if not colon or not pattern or key not in KEYS:
-            raise UsageError(
-                f"{word!r} is no filter",
-                remedy=f"write key:pattern, with a key among {', '.join(KEYS)}",
-            )
-        conditions.append(Condition(key, pattern, name.startswith("-")))
-    return tuple(conditions)
+    return tuple(map(_condition, words))
+
+
+def _condition(word: str) -> Condition | ColumnCondition:
+    name, colon, pattern = word.partition(":")
+    key = _ALIASES.get(name.lstrip("-").lower(), name.lstrip("-").lower())
+    if colon and pattern and key in KEYS:
+        return Condition(key, pattern, name.startswith("-"))
+    of_column = column_condition(word)
+    if of_column is None:
+        raise UsageError(
+            f"{word!r} is no filter",
+            remedy=f"write key:pattern, with a key among {', '.join(KEYS)};"
+            " or column=value, for rows of tables",
+        )
+    return of_column
 
 
 def path_pattern(pattern: str) -> re.Pattern[str]:
@@ -77,15 +90,18 @@ def path_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def chunk_mask(
-    conditions: Sequence[Condition],
+    conditions: Sequence[Condition | ColumnCondition],
     *,
     files: Sequence[str],
     file_types: Sequence[str],
     labels: Sequence[str],
     file_of_chunk: npt.NDArray[np.int32],
     sources: Sequence[str],
+    row_facts: Callable[[], RowFacts],
 ) -> npt.NDArray[np.bool_]:
     """Which chunks meet a filter: for each key, any of its patterns; no negated pattern.
+
+    A condition on a column is met by the chunks of the rows that meet it.
 
     Args:
         conditions: as `parse_filter` gives them.
@@ -94,10 +110,15 @@ def chunk_mask(
         labels: (chunks,) symbols or sections.
         file_of_chunk: (chunks,) position in `files`.
         sources: (files,) tag of the folder that was indexed, or its name, for ``source:``.
+        row_facts: gives the columns of all rows, asked only where a condition needs them.
+    Raises: UsageError: no row has a column that is asked for, or it cannot be ordered.
     """
     mask = np.ones(len(labels), dtype=bool)
     by_key: dict[tuple[str, bool], list[str]] = {}
+    of_columns = [one for one in conditions if isinstance(one, ColumnCondition)]
     for condition in conditions:
+        if isinstance(condition, ColumnCondition):
+            continue
         by_key.setdefault((condition.key, condition.is_negated), []).append(condition.pattern)
     for (key, is_negated), patterns in by_key.items():
         if key in ("symbol", "section"):
@@ -113,6 +134,12 @@ def chunk_mask(
             by_file = np.array([any(t.fullmatch(v) for t in tests) for v in values], dtype=bool)
             met = by_file[file_of_chunk] if by_file.size else np.zeros(0, dtype=bool)
         mask &= ~met if is_negated else met
+    if of_columns:
+        facts = row_facts()
+        for is_negated, rows in rows_meeting(of_columns, facts.rows):
+            met = np.zeros(len(mask), dtype=bool)
+            met[facts.chunks[rows[facts.numbers]]] = True
+            mask &= ~met if is_negated else met
     return mask
 
 

@@ -68,7 +68,7 @@ class Searcher:
             filter_text: conditions as `filters.parse_filter` reads them; "" for none.
             is_explained: say in the result what was made of the query. The stages then run, even
                 where the cache knows the hits.
-        Raises: UsageError: the filter cannot be read.
+        Raises: UsageError: the filter cannot be read, or no record has a column that it names.
         """
         started = time.perf_counter()
         question = self.reader.read(query, k, self._mask(filter_text))
@@ -130,6 +130,7 @@ class Searcher:
                 labels=index.labels,
                 file_of_chunk=index.file_of_chunk,
                 sources=index.sources,
+                row_facts=index.row_facts,
             )
             if len(self._masks) >= _KEPT_MASKS:
                 self._masks.clear()  # whoever asks with ever new filters fills no memory

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ragmachine.models import Answer, Chunk, IndexReport, SearchResult
 from ragmachine.terminal.clean import CONTROL, clean, output_errors
+from ragmachine.terminal.pages_text import pages_text
 from ragmachine.terminal.preview import preview
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ class Console:
             for text in preview(hit, tokenizer, self._mark if self.has_colour else _brackets):
                 self._write(f"              {text}\n")
             if is_explained:
+                if chunk.metadata:
+                    self.line(f"              {clean(columns(chunk))}")
                 shares = ", ".join(f"{name} {share:+.2f}" for name, share in hit.stages.items())
                 self.line(f"              = {shares}")
         if not result.hits:
@@ -116,8 +119,12 @@ class Console:
         if report.skipped:
             counted = ", ".join(f"{count} {reason}" for reason, count in report.skipped.items())
             self.line(f"left out: {counted}")
+        if report.pages.by_file:
+            self.line(f"pages: {pages_text(report.pages)}")
         if is_quiet:
             return
+        if report.notice:
+            self.notice(f"warning: {report.notice}")
         for path, reason in report.problems[:_MAX_PROBLEMS_SHOWN]:
             self.notice(f"warning: {path}: {reason}")
         more = len(report.problems) - _MAX_PROBLEMS_SHOWN
@@ -181,6 +188,14 @@ class Console:
     @staticmethod
     def _mark(text: str) -> str:
         return f"\x1b[1;33m{text}\x1b[0m"
+
+
+def columns(chunk: Chunk) -> str:
+    """The short columns of the record that a chunk is text of, as a filter names them."""
+    return "  ".join(
+        f"{name}={value if isinstance(value, str) else ', '.join(value)}"
+        for name, value in chunk.metadata
+    )
 
 
 def explained_plan(plan: dict[str, Any]) -> list[str]:

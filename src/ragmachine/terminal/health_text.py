@@ -7,6 +7,8 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ragmachine.terminal.pages_text import pages_text
+
 if TYPE_CHECKING:
     from ragmachine.health.checks import DoctorReport
     from ragmachine.health.collections import Collection
@@ -50,6 +52,8 @@ def status_lines(status: IndexStatus) -> list[str]:
     if status.skipped:
         counted = ", ".join(f"{count} {reason}" for reason, count in status.skipped.items())
         lines.append(f"left out   {counted}")
+    if status.pages.by_file:
+        lines.append(f"pages      {pages_text(status.pages)}")
     if status.problems:
         lines.append(f"odd        {_files(len(status.problems))}")
         shown = [f"{path}: {reason}" for path, reason in status.problems]

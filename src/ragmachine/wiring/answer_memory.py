@@ -27,6 +27,7 @@ _WITHOUT_EFFECT = frozenset(
     k synonyms_file
     host port no_token allowed_hosts cors_origins ingest_roots upload_dir max_body_bytes
     max_upload_bytes request_timeout_s answer_timeout_s rate_limit answers_at_once answers_waiting
+    collections_open
     """.split()
 )
 

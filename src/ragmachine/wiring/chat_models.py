@@ -12,6 +12,7 @@ from ragmachine.settings import FIELDS, Settings
 if TYPE_CHECKING:
     from ragmachine.llm.chat import ChatClient
     from ragmachine.llm.ollama_pull import PullProgress
+    from ragmachine.llm.vision import OllamaVision
 
 
 def make_client(settings: Settings) -> ChatClient | None:
@@ -75,6 +76,20 @@ def _file(written: str, project_root: str) -> str:
     """A file as it was typed, or else below the project; "" stays so."""
     path = os.path.expanduser(written)
     return path if not path or os.path.exists(path) else os.path.join(project_root, path)
+
+
+def make_transcriber(settings: Settings, model: str) -> OllamaVision | None:
+    """The vision model of this name, which nobody has reached yet; None for no name."""
+    if not model:
+        return None
+    from ragmachine.llm.vision import OllamaVision
+
+    return OllamaVision(
+        model,
+        settings.ollama_host or None,
+        timeout_s=settings.llm_timeout_s,
+        keep_alive=settings.keep_alive,
+    )
 
 
 def pull_model(

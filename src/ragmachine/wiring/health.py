@@ -20,6 +20,7 @@ from ragmachine.settings import (
     config_files,
     load_settings,
 )
+from ragmachine.wiring.collections import base_folder
 
 if TYPE_CHECKING:
     from ragmachine.health.collections import Collection
@@ -82,10 +83,7 @@ def collections(settings: Settings) -> list[Collection]:
     """The indexes in the folder that the settings name, the one without a name first."""
     from ragmachine.health.collections import find_collections
 
-    folder = settings.index_dir
-    if settings.collection:  # the others lie beside it
-        folder = os.path.dirname(os.path.dirname(folder))
-    return find_collections(folder, COLLECTIONS_FOLDER)
+    return find_collections(base_folder(settings), COLLECTIONS_FOLDER)
 
 
 def examine(flags: Mapping[str, Any]) -> DoctorReport:
@@ -112,6 +110,13 @@ def examine(flags: Mapping[str, Any]) -> DoctorReport:
         required = is_model_required(settings.llm) and set(kinds) == {OLLAMA}
         host = settings.ollama_host or None
         checks.append(models.ollama_check(host, settings.model, is_required=required))
+    if settings.ocr_model:
+        checks.append(
+            models.ollama_check(
+                settings.ollama_host or None, settings.ocr_model, is_required=False,
+                name="ocr model", instead="pages without text are read by OCR",
+            )
+        )  # fmt: skip
     return DoctorReport(checks, setting_sources(flags))
 
 

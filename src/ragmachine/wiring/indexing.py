@@ -32,6 +32,7 @@ def index_shape(settings: Settings) -> Shape:
         has_table_rows=settings.table_rows,
         bm25=Bm25(settings.bm25, settings.k1, settings.b),
         text_columns=words(settings.text_columns),
+        ocr_model=settings.ocr_model.strip(),
     )
 
 
@@ -51,16 +52,27 @@ def folders_of(store: IndexStore) -> list[str]:
     return Selection.from_json(manifest["settings"]).places(manifest["absolute_root"])
 
 
-def rebuild(store: IndexStore, settings: Settings, *, workers: int = 0) -> IndexReport:
+def rebuild(
+    store: IndexStore,
+    settings: Settings,
+    *,
+    workers: int = 0,
+    on_file: Callable[[int], None] | None = None,
+) -> IndexReport:
     """Bring an index up to date as it was built: the same folders, files and chunks.
 
+    Args:
+        store: the index folder.
+        settings: how many processes read, and which vectors are taken over.
+        workers: processes, where the settings' number is not meant.
+        on_file: called with the number of files just finished.
     Raises: IndexMissingError; and as `build`.
     """
     from ragmachine.index.request import request_of
 
     manifest = store.read(store.manifest)
     request = request_of(manifest, workers=workers or settings.workers or os.cpu_count() or 1)
-    return _built(store, settings, request)
+    return _built(store, settings, request, on_file)
 
 
 def build(
@@ -77,7 +89,10 @@ def build(
     from ragmachine.index.request import BuildRequest, locate_all
 
     paths = [path] if isinstance(path, str | os.PathLike) else list(path or [settings.target_dir])
-    root, display_root, folders = locate_all(paths, words(source_tag), settings.project_root)
+    tags = tuple(map(str.strip, source_tag.split(",")))
+    if len(tags) != len(paths):  # otherwise one each, some of them perhaps none
+        tags = words(source_tag)
+    root, display_root, folders = locate_all(paths, tags, settings.project_root)
     request = BuildRequest(
         root=root,
         display_root=display_root,
@@ -103,7 +118,11 @@ def _built(
     """Build what is requested, and give it the vectors that are there already."""
     from ragmachine.index.build import build_index
 
-    request = replace(request, page_cache=store.path("page_cache.sqlite"))
+    request = replace(
+        request,
+        page_cache=store.path("page_cache.sqlite"),
+        transcriber=chat_models.make_transcriber(settings, request.shape.ocr_model),
+    )
     report = build_index(store, request, on_file=on_file)
     if not report.is_unchanged:
         from ragmachine.wiring.dense import refresh

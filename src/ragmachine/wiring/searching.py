@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,6 +79,24 @@ def open_searcher(
     )
 
 
+def in_parts(
+    searcher: Searcher, settings: Settings, ask_synonyms: Callable[[str], Sequence[str]]
+) -> Searcher:
+    """The same searcher, index, cache and all, for questions of several parts.
+
+    Args:
+        searcher: what `open_searcher` gave for the same settings.
+        settings: whatever they say about parts.
+        ask_synonyms: as for `open_searcher`.
+    """
+    from ragmachine.retrieval.reading import QuestionReader
+
+    options = replace(search_options(settings), does_decompose=True)
+    twin = copy(searcher)
+    twin.reader = QuestionReader(searcher.index, options, ask_synonyms)
+    return twin
+
+
 def _stages(
     index: Index,
     reader: QuestionReader,
@@ -85,13 +105,11 @@ def _stages(
     settings: Settings,
 ) -> list[Stage]:
     """What is done to the first ranking, in order; what is switched off is not even imported."""
+    from ragmachine.retrieval.parts import PartsStage
     from ragmachine.retrieval.variety import VarietyStage
 
-    stages: list[Stage] = []
-    if options.does_compare or options.does_decompose:
-        from ragmachine.retrieval.parts import PartsStage
-
-        stages.append(PartsStage(retriever, reader.read_part))
+    # it does nothing for a question that the reader leaves whole; see `in_parts`
+    stages: list[Stage] = [PartsStage(retriever, reader.read_part)]
     if options.retry_coverage > 0:
         from ragmachine.retrieval.rounds import RetryStage
 

@@ -88,6 +88,12 @@ def _read_page(_: bytes, **arguments: Any) -> Mapping[str, Any]:
     return pdf_reader.read_page(**arguments)
 
 
+def _render_page(_: bytes, **arguments: Any) -> Mapping[str, Any]:
+    from ragmachine.corpus.loaders import pdf_reader
+
+    return pdf_reader.render_page(**arguments)
+
+
 def _docx(data: bytes, **arguments: Any) -> Mapping[str, Any]:
     from ragmachine.corpus.loaders.docx import docx_reply
 
@@ -100,9 +106,17 @@ def _html(data: bytes, **arguments: Any) -> Mapping[str, Any]:
     return html_reply(data, **arguments)
 
 
+def _plain(data: bytes, **arguments: Any) -> Mapping[str, Any]:
+    from ragmachine.corpus.loaders.bounded import plain_reply
+
+    return plain_reply(data, **arguments)
+
+
 JOBS: dict[str, Callable[..., Mapping[str, Any]]] = {
     "open_pdf": _open_pdf,
     "read_page": _read_page,
+    "render_page": _render_page,
     "docx": _docx,
     "html": _html,
+    "plain": _plain,
 }

@@ -1,20 +1,26 @@
-"""Which columns of records hold prose, and records as text: a line ``column: value`` for each."""
+"""Which columns of records hold prose, and records as text: a line ``column: value`` for each.
+
+The columns that do not are also a record's metadata, by which a search can be restricted.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from statistics import mean
 
 from ragmachine.corpus.loaders.loaded import (
     ROWS,
     Loaded,
+    Metadata,
     Writer,
     clean_text,
     plain_line,
 )
 
-Record = dict[str, str]  # column to value; empty values left out
+# Column to values: one, or those of a list in it; what is empty is left out.
+Record = dict[str, tuple[str, ...]]
 
 # A smaller table stays the text that it is, with offsets into the file, as the settings, fixtures
 # and parts lists of a code repository should.
@@ -25,6 +31,7 @@ _MIN_WORDS = 6.0
 _MIN_FILLED = 0.2
 _MIN_DISTINCT = 0.3  # of the values, apart from which they are a list of choices
 _MAX_NAME_CHARS = 80
+_MAX_METADATA_CHARS = 200  # of a column's name, and of its value
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _TITLES = ("title", "name", "headline", "subject", "heading", "question", "summary", "label")
 
@@ -40,16 +47,19 @@ def text_columns(records: Sequence[Record], wanted: Sequence[str] = ()) -> list[
         wanted: names of columns to take instead, where there are any of them; case is ignored.
     """
     sample = records[:: max(1, len(records) // _SAMPLE)][:_SAMPLE]
-    names = dict.fromkeys(name for record in sample for name in record)
+    values: dict[str, list[str]] = {}
+    for record in sample:
+        for name, several in record.items():
+            values.setdefault(name, []).append("\n".join(several))
     if wanted:
         chosen = {name.strip().lower() for name in wanted}
-        return [name for name in names if name.lower() in chosen]
-    return [name for name in names if _is_prose([record.get(name, "") for record in sample])]
+        return [name for name in values if name.lower() in chosen]
+    return [name for name, filled in values.items() if _is_prose(filled, len(sample))]
 
 
-def _is_prose(values: Sequence[str]) -> bool:
+def _is_prose(values: Sequence[str], records: int) -> bool:
     filled = [value for value in values if value.strip()]
-    if len(filled) < max(2, _MIN_FILLED * len(values)):
+    if len(filled) < max(2, _MIN_FILLED * records):
         return False
     if mean(map(len, filled)) < _MIN_CHARS or len(set(filled)) < _MIN_DISTINCT * len(filled):
         return False
@@ -65,7 +75,7 @@ def write_records(
     max_chars: int,
     problem: str,
 ) -> Loaded:
-    """Records as one text, a blank line between them.
+    """Records as one text, a blank line between them, and the metadata of each.
 
     Args:
         rows: place and record, in order.
@@ -76,31 +86,51 @@ def write_records(
     Raises: LoadError: there is more text than that.
     """
     writer = Writer(max_chars)
-    names = []
+    names, metadata = [], []
+    texts = frozenset(prose)
     for place, record in rows:
-        lines = []
-        for column, value in record.items():
-            text = clean_text(value).strip() if column in prose else plain_line(value)
-            if text:
-                lines.append(f"{plain_line(column)}: {text}")
-        if lines:
+        text, facts = _written(record, texts)
+        if text:
             writer.at(place)
+            writer.write(text + "\n\n")
             names.append(_name(record))
-            writer.write("\n".join(lines) + "\n\n")
+            metadata.append(facts)
     return Loaded(
         writer.text(),
         file_type,
         format=ROWS,
         places=tuple(writer.places),
         names=tuple(names),
+        metadata=tuple(metadata),
         problem=problem,
     )
 
 
+_column_name = lru_cache(maxsize=4096)(plain_line)
+
+
+def _written(record: Record, prose: Collection[str]) -> tuple[str, Metadata]:
+    """A record's lines, and those of its columns that are short and no prose."""
+    lines: list[str] = []
+    facts: Metadata = {}
+    for column, values in record.items():
+        name = _column_name(column)
+        if column in prose:
+            text = clean_text("\n".join(values)).strip()
+        else:
+            plain = [line for line in map(plain_line, values) if line]
+            text = ", ".join(plain)
+            if plain and len(name) <= _MAX_METADATA_CHARS >= max(map(len, plain)):
+                facts[name] = plain[0] if len(plain) == 1 else plain
+        if text:
+            lines.append(f"{name}: {text}")
+    return "\n".join(lines), facts
+
+
 def _name(record: Record) -> str:
     """What a record is called, where a column says so."""
-    for column, value in record.items():
+    for column, values in record.items():
         last = re.split(r"[._ ]", column.lower())[-1]
-        if last in _TITLES and len(value) <= _MAX_NAME_CHARS:
-            return plain_line(value)
+        if last in _TITLES and len(values[0]) <= _MAX_NAME_CHARS:
+            return plain_line(values[0])
     return ""

@@ -24,12 +24,14 @@ class Grid:
     Attributes:
         first, last: rows of the flow that it takes, last exclusive.
         cells: (rows, columns) texts.
+        starts: (rows,) the row of the flow in which each begins.
         edges: (columns,) where each column begins, in points.
     """
 
     first: int
     last: int
     cells: list[list[str]]
+    starts: list[int]
     edges: list[float]
 
 
@@ -91,9 +93,9 @@ def _grid_at(rows: Sequence[Row], first: int) -> Grid | None:
         taken.append(at)
     if columns is None or not _is_table([rows[at] for at in taken], columns):
         return None
-    cells = _cells([rows[at] for at in taken], columns)
+    cells, starts = _cells([rows[at] for at in taken], columns)
     edges = [span[0] for span in columns.spans]
-    return Grid(first, taken[-1] + 1, cells, edges)
+    return Grid(first, taken[-1] + 1, cells, [taken[start] for start in starts], edges)
 
 
 def _is_grid_row(row: Row) -> bool:
@@ -126,9 +128,13 @@ def _is_table(rows: Sequence[Row], columns: _Columns) -> bool:
     return filled >= _MIN_FILLED and words <= _MAX_CELL_WORDS
 
 
-def _cells(rows: Sequence[Row], columns: _Columns) -> list[list[str]]:
-    """Texts by row and column; a line that goes on with the cell above is joined to it."""
+def _cells(rows: Sequence[Row], columns: _Columns) -> tuple[list[list[str]], list[int]]:
+    """Texts by row and column, and where each row begins among those given.
+
+    A line that goes on with the cell above is joined to it.
+    """
     table: list[list[str]] = []
+    starts: list[int] = []
     for number, row in enumerate(rows):
         cells = [""] * len(columns.spans)
         for segment in row:
@@ -139,7 +145,8 @@ def _cells(rows: Sequence[Row], columns: _Columns) -> list[list[str]]:
             table[-1] = [f"{a} {b}".strip() for a, b in zip(table[-1], cells, strict=True)]
         else:
             table.append(cells)
-    return table
+            starts.append(number)
+    return table, starts
 
 
 def _tight(rows: Sequence[Row]) -> float:

@@ -6,13 +6,33 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ragmachine.places import Box, PageCounts
+
 Places = tuple[tuple[int, str], ...]
+# Column to value of a record, or to the values of a list in it: what a search is filtered by.
+Metadata = dict[str, str | list[str]]
 
 MARKDOWN, ROWS = "markdown", "rows"
 
 
 class LoadError(Exception):
     """A document is refused; its text is the reason, for the report, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """What is known of a document's pages.
+
+    Attributes:
+        counts: how they were read.
+        boxes: (start in characters, box on its page) of each line and row, ascending; None for one
+            that stands nowhere in particular.
+        notice: why a model that was to read images did not, and what to do, else "".
+    """
+
+    counts: PageCounts
+    boxes: tuple[tuple[int, Box | None], ...] = ()
+    notice: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +46,9 @@ class Loaded:
         title: of the whole document, "" where it has none; need not stand in the text.
         places: (start in characters, place such as ``p.2``, ``row 17``, ``cell 3``), ascending.
         names: under ``rows``, what each place is called, "" for nothing; empty otherwise.
+        metadata: under ``rows``, the short columns of each place; empty otherwise.
         problem: what was odd about the document, or is not in the text, else "".
+        pages: None where it has none.
     """
 
     text: str
@@ -35,7 +57,9 @@ class Loaded:
     title: str = ""
     places: Places = ()
     names: tuple[str, ...] = ()
+    metadata: tuple[Metadata, ...] = ()
     problem: str = ""
+    pages: Pages | None = None
 
 
 @dataclass(slots=True)

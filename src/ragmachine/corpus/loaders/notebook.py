@@ -9,10 +9,8 @@ from typing import Any
 from ragmachine.corpus.loaders.limits import Limits
 from ragmachine.corpus.loaders.loaded import Loaded, Writer, clean_text, fenced
 
-# images pasted into a cell, as data
-_PASTED = re.compile(
-    r"!\[[^\]]{0,200}\]\((?:attachment:|data:)[^)]{0,10000000}\)|<img\s[^>]*data:[^>]*>"
-)
+# what begins an image that may be pasted into a cell, as data
+_PASTED = re.compile(r"!\[[^\]]{0,200}\]\((?:attachment:|data:)|<img\s")
 
 
 class NotebookLoader:
@@ -73,8 +71,40 @@ def _cell_text(cell: dict[str, Any], language: str) -> str:
         return ""
     if kind == "code":
         return fenced(text, language)
-    text = _PASTED.sub("", text)
+    text = _without_pasted(text)
     if kind == "heading":
         level = cell.get("level")
         return "#" * (level if isinstance(level, int) and 0 < level < 7 else 1) + " " + text
     return text
+
+
+def _without_pasted(text: str) -> str:
+    """A cell's prose without images that are data; in time that grows with its length alone."""
+    ends = {"!": _Next(text, ")"), "<": _Next(text, ">")}
+    data = _Next(text, "data:")
+    parts: list[str] = []
+    done = 0
+    for match in _PASTED.finditer(text):
+        start, body = match.span()
+        sign = text[start]
+        end = ends[sign].at(body)
+        if start >= done and end < len(text) and (sign == "!" or data.at(body) < end):
+            parts.append(text[done:start])
+            done = end + 1
+    return "".join(parts) + text[done:]
+
+
+class _Next:
+    """Where a text says something next, for positions that only grow: nothing is read twice."""
+
+    def __init__(self, text: str, wanted: str) -> None:
+        self._text = text
+        self._wanted = wanted
+        self._found = -1
+
+    def at(self, position: int) -> int:
+        """The first place from there on; the text's length where there is none."""
+        if self._found < position:
+            found = self._text.find(self._wanted, position)
+            self._found = found if found >= 0 else len(self._text)
+        return self._found

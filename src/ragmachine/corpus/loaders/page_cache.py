@@ -15,7 +15,7 @@ from typing import Any
 _KEPT_PAGES = 200_000
 _MODULES = os.path.dirname(os.path.abspath(__file__))
 # Makes a parse; what is made of it later may change without reading pages again.
-PARSERS = ("child", "grids", "layout", "ocr", "pdf_chars", "pdf_reader")
+PARSERS = ("child", "grids", "layout", "ocr", "pdf_chars", "pdf_reader", "transcript")
 _READERS = ("pypdfium2", "pdfplumber", "rapidocr", "onnxruntime")
 
 
@@ -96,7 +96,13 @@ def reader_digest() -> str:
     return digest.hexdigest()
 
 
-def page_key(document: bytes, number: int) -> str:
-    """The key of a page. Args: SHA-256 of its document, its number."""
-    named = f"{reader_digest()} {number}".encode() + document
+def page_key(document: bytes, number: int, model: str = "") -> str:
+    """The key of a page.
+
+    Args:
+        document: SHA-256 of its document.
+        number: of the page.
+        model: that read its image; "" where none did.
+    """
+    named = f"{reader_digest()} {number} {model}".encode() + document
     return hashlib.sha256(named).hexdigest()

@@ -65,7 +65,7 @@ def _bare(title: str) -> str:
 
 def _by_fonts(pages: Sequence[dict[str, Any]]) -> dict[tuple[int, int], int]:
     found: dict[tuple[int, int], int] = {}
-    for source in ("text", "ocr"):
+    for source in ("text", "ocr", "model"):
         chosen = [number for number, page in enumerate(pages) if page.get("source") == source]
         lines = [
             (number, position, item)
@@ -73,10 +73,10 @@ def _by_fonts(pages: Sequence[dict[str, Any]]) -> dict[tuple[int, int], int]:
             for position, item in enumerate(pages[number]["items"])
             if item.get("text", "").strip()
         ]
-        if source == "text":
-            found.update(_levels(lines, _LARGER))
-        else:
+        if source == "ocr":
             found.update(_levels(_with_sizes(lines), _LARGER_OCR, _SAME_OCR))
+        else:
+            found.update(_levels(lines, _LARGER))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,6 +27,9 @@ _UNREADABLE = "\ufffd"
 _MAX_UNREADABLE_SHARE = 0.3
 
 _HELD = 0.9  # share of the text in a table's box that its cells must have
+
+# A ruled table: its box, the top of each row, and the cells.
+_Ruled = tuple[Sequence[float], list[float], list[list[str]]]
 
 _open: dict[str, Any] = {}
 
@@ -76,23 +80,52 @@ def read_page(number: int, has_tables: bool, has_ocr: bool, max_pixels: int) -> 
         has_ocr: whether a page without text may be read from its image.
         max_pixels: of that image.
     Returns: ``height`` in points; ``source``: ``text``, ``ocr``, ``blank`` for a page with nothing
-        on it, ``image`` for one that only OCR could have read; ``items`` in reading order.
+        on it, ``image`` for one that only OCR could have read; ``is_image``: whether its text was
+        to be read in its image; ``items`` in reading order.
     """
     page = _open["document"][number - 1]
     text_page = page.get_textpage()
     try:
         segments = segments_of(page, text_page)[:_MAX_SEGMENTS]
         source = _source(page, segments)
-        tables: list[tuple[Sequence[float], list[list[str]]]] = []
-        if source == "image" and has_ocr:
+        tables: list[_Ruled] = []
+        is_image = source == "image"
+        if is_image and has_ocr:
             segments, source = _from_image(page, segments, max_pixels)
         elif source == "text" and has_tables and _MIN_RULES <= _paths(page) <= _MAX_RULES:
             tables = _tables_if_any(number)
         items = _items(segments, tables)
-        return {"height": page.get_height(), "source": source, "items": items}
+        height = page.get_height()
+        return {"height": height, "source": source, "is_image": is_image, "items": items}
     finally:
         text_page.close()
         page.close()
+
+
+def render_page(number: int, max_pixels: int) -> Mapping[str, Any]:
+    """The image of one page of the open document.
+
+    Args:
+        number: from 1.
+        max_pixels: of the image.
+    Returns: ``png``: the file in Base64.
+    """
+    import io
+
+    page = _open["document"][number - 1]
+    try:
+        stream = io.BytesIO()
+        bitmap = page.render(scale=_scale(page, max_pixels))
+        bitmap.to_pil().convert("RGB").save(stream, "PNG", compress_level=1)
+        return {"png": base64.b64encode(stream.getvalue()).decode("ascii")}
+    finally:
+        page.close()
+
+
+def _scale(page: Any, max_pixels: int) -> float:
+    """Pixels in a point of the image that is read."""
+    area = max(page.get_width() * page.get_height(), 1.0)
+    return min(_OCR_SCALE, math.sqrt(max_pixels / area))
 
 
 def _source(page: Any, segments: Sequence[Segment]) -> str:
@@ -122,8 +155,7 @@ def _from_image(page: Any, segments: list[Segment], max_pixels: int) -> tuple[li
     """What is read in the image of a page, where that is more than its text layer has."""
     from ragmachine.corpus.loaders.ocr import read_image
 
-    area = max(page.get_width() * page.get_height(), 1.0)
-    scale = min(_OCR_SCALE, math.sqrt(max_pixels / area))
+    scale = _scale(page, max_pixels)
     bitmap = page.render(scale=scale)
     found = read_image(bitmap.to_numpy()[:, :, :3], scale)
     if sum(len(one.text) for one in found) > sum(len(one.text) for one in segments):
@@ -141,7 +173,7 @@ def _paths(page: Any) -> int:
     return count
 
 
-def _tables_if_any(number: int) -> list[tuple[Sequence[float], list[list[str]]]]:
+def _tables_if_any(number: int) -> list[_Ruled]:
     """The ruled tables of a page; none where the second parser cannot read what the first can."""
     try:
         return _ruled_tables(number)
@@ -151,23 +183,27 @@ def _tables_if_any(number: int) -> list[tuple[Sequence[float], list[list[str]]]]
         return []
 
 
-def _ruled_tables(number: int) -> list[tuple[Sequence[float], list[list[str]]]]:
-    """Box and cells of each table whose cells have borders."""
+def _ruled_tables(number: int) -> list[_Ruled]:
+    """The tables whose cells have borders."""
     import io
 
     import pdfplumber
 
-    found: list[tuple[Sequence[float], list[list[str]]]] = []
+    found: list[_Ruled] = []
     if "tables" not in _open:  # opened once: it reads the directory of the whole file
         _open["tables"] = pdfplumber.open(io.BytesIO(_open["data"]))
     page = _open["tables"].pages[number - 1]
     left, top = page.bbox[:2]
     for table in page.find_tables():
-        rows = [[text or "" for text in row] for row in table.extract()]
-        rows = [row for row in rows if any(text.strip() for text in row)]
+        rows, tops = [], []
+        for cells, row in zip(table.extract(), table.rows, strict=True):
+            if any(text and text.strip() for text in cells):
+                rows.append([text or "" for text in cells])
+                tops.append(row.bbox[1] - top)
         if _is_table(rows):
             box = table.bbox
-            found.append(((box[0] - left, box[1] - top, box[2] - left, box[3] - top), rows))
+            shown = (box[0] - left, box[1] - top, box[2] - left, box[3] - top)
+            found.append((shown, tops, rows))
     page.close()
     return found
 
@@ -187,19 +223,17 @@ def _holds(cells: Sequence[Sequence[str]], inside: Sequence[Segment]) -> bool:
     return found >= _HELD * sum(len("".join(one.text.split())) for one in inside)
 
 
-def _items(
-    segments: Sequence[Segment], tables: Sequence[tuple[Sequence[float], list[list[str]]]]
-) -> list[dict[str, Any]]:
+def _items(segments: Sequence[Segment], tables: Sequence[_Ruled]) -> list[dict[str, Any]]:
     """Lines and tables of a page in reading order."""
     tables = [
-        (box, cells)
-        for box, cells in tables
+        (box, tops, cells)
+        for box, tops, cells in tables
         if _holds(cells, [one for one in segments if _is_inside(one, box)])
     ]
-    outside = [one for one in segments if not any(_is_inside(one, box) for box, _ in tables)]
+    outside = [one for one in segments if not any(_is_inside(one, box) for box, *_ in tables)]
     stands = [
         Segment(box[0], box[1], box[2], box[3], 0, "", table=number)
-        for number, (box, _) in enumerate(tables)
+        for number, (box, *_) in enumerate(tables)
     ]
     items: list[dict[str, Any]] = []
     for flow in flows([*outside, *stands]):
@@ -209,11 +243,12 @@ def _items(
             grid, row = grids.get(at), flow[at]
             if grid:
                 inside = [one for row in flow[grid.first : grid.last] for one in row]
-                items.append(_table_item(grid.cells, inside))
+                tops = [min(one.top for one in flow[start]) for start in grid.starts]
+                items.append(_table_item(grid.cells, tops, inside))
             elif row[0].table >= 0:
                 one = row[0]
-                cells = tables[one.table][1]
-                items.append(_table_item(cells, [one]))
+                _, tops, cells = tables[one.table]
+                items.append(_table_item(cells, tops, [one]))
             else:
                 items.append(_line_item(row))
             at = grid.last if grid else at + 1
@@ -225,9 +260,12 @@ def _is_inside(segment: Segment, box: Sequence[float]) -> bool:
     return box[0] <= middle <= box[2] and box[1] <= segment.middle <= box[3]
 
 
-def _table_item(cells: list[list[str]], inside: Sequence[Segment]) -> dict[str, Any]:
+def _table_item(
+    cells: list[list[str]], tops: list[float], inside: Sequence[Segment]
+) -> dict[str, Any]:
     return {
         "rows": cells,
+        "tops": tops,
         "x0": min(one.x0 for one in inside),
         "x1": max(one.x1 for one in inside),
         "top": min(one.top for one in inside),

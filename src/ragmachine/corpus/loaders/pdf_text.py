@@ -15,8 +15,10 @@ from ragmachine.corpus.loaders.loaded import (
     plain_line,
     table_rows,
 )
+from ragmachine.corpus.loaders.pdf_boxes import Boxes
 from ragmachine.corpus.loaders.pdf_headings import heading_levels
 from ragmachine.corpus.loaders.pdf_margins import running_lines
+from ragmachine.places import Box, around
 
 _PARAGRAPH_GAP = 0.45  # blank between lines, in heights of a line, that ends a paragraph
 _BULLET = re.compile(r"[•◦▪‣·●○■□–➢✓✔]\s+")
@@ -34,11 +36,12 @@ _SAME_EDGE = 3.0  # points by which the two halves of a table may differ
 
 @dataclass(frozen=True, slots=True)
 class DocumentText:
-    """The text of a document, its places and its title."""
+    """The text of a document, its places, its title, and the boxes of `loaded.Pages`."""
 
     text: str
     places: Places
     title: str
+    boxes: tuple[tuple[int, Box | None], ...]
 
 
 def document_text(
@@ -57,14 +60,14 @@ def document_text(
     levels = heading_levels(pages, toc)
     assembler = _Assembler(max_chars, _vocabulary(pages))
     for number, page in enumerate(pages):
-        assembler.page(number + 1)
+        assembler.page(number + 1, page)
         for position, item in enumerate(page["items"]):
             if (number, position) not in left_out:
                 assembler.add(item, levels.get((number, position), 0))
     assembler.end()
     writer = assembler.writer
     whole = _title(title, assembler.headings, assembler.cover)
-    return DocumentText(writer.text(), tuple(writer.places), whole)
+    return DocumentText(writer.text(), tuple(writer.places), whole, assembler.boxes.found())
 
 
 def _title(given: str, headings: Sequence[tuple[int, str]], cover: int) -> str:
@@ -98,12 +101,14 @@ class _Assembler:
 
     def __init__(self, max_chars: int, vocabulary: set[str]) -> None:
         self.writer = Writer(max_chars)
+        self.boxes = Boxes()
         self.headings: list[tuple[int, str]] = []
         self.cover = 0  # so many headings of the first page stand before any other text
         self._vocabulary = vocabulary
         self._is_cover = True
         self._page = 0
         self._line = ""  # text written when it is known how the next begins
+        self._box: Box | None = None  # where it stands
         self._prefix = ""
         self._last: dict[str, Any] | None = None
         self._last_level = 0
@@ -111,9 +116,10 @@ class _Assembler:
         self._is_code = False
         self._code_left = 0.0
 
-    def page(self, number: int) -> None:
+    def page(self, number: int, parse: dict[str, Any]) -> None:
         """A page begins."""
         self._page = number
+        self.boxes.page(parse)
 
     def end(self) -> None:
         """The document ends."""
@@ -135,7 +141,7 @@ class _Assembler:
         self._last, self._last_level, self._last_page = item, level, self._page
 
     def _table(self, item: dict[str, Any]) -> None:
-        rows = item["rows"]
+        rows, count = item["rows"], len(item["rows"])
         before = self._last
         is_same = (
             before is not None
@@ -148,11 +154,17 @@ class _Assembler:
             edges = max(abs(before["x0"] - item["x0"]), abs(before["x1"] - item["x1"]))
             if has_header or edges <= _SAME_EDGE:
                 self._mark()
-                self.writer.write(table_rows(rows[1:] if has_header else rows, len(rows[0])))
+                first = int(has_header)
+                self._rows(table_rows(rows[first:], len(rows[0])), item, range(first, count))
                 item["rows"] = [before["rows"][0], *rows]  # a third page is compared with it too
                 return
         self._block()
-        self.writer.write(pipe_table(rows))
+        self._rows(pipe_table(rows), item, [0, *range(count)])
+
+    def _rows(self, text: str, item: dict[str, Any], numbers: Sequence[int]) -> None:
+        """Write rows of a table, a line each, of these numbers in it."""
+        self.boxes.add_rows(self.writer.chars, text, item, numbers)
+        self.writer.write(text)
 
     def _heading(self, item: dict[str, Any], level: int) -> None:
         text = plain_line(item["text"])
@@ -163,12 +175,14 @@ class _Assembler:
             and 0 <= item["top"] - self._last["bottom"] + item["size"] < 1.3 * item["size"]
             and abs(self._last["size"] - item["size"]) < 0.5
         )
+        box = self.boxes.of(item)
         if is_second_line and self._line:
             self._line += f" {text}"
+            self._box = around([self._box, box]) if self._box and box else None
             self.headings[-1] = (level, f"{self.headings[-1][1]} {text}")
             return
         self._block()
-        self._prefix, self._line = "#" * level + " ", text
+        self._prefix, self._line, self._box = "#" * level + " ", text, box
         self.headings.append((level, text))
 
     def _code(self, item: dict[str, Any]) -> None:
@@ -181,6 +195,7 @@ class _Assembler:
         text = item["text"].rstrip()
         width = max((item["x1"] - item["x0"]) / max(len(text), 1), 1.0)
         indent = round((item["x0"] - self._code_left) / width)
+        self.boxes.add(self.writer.chars, self.boxes.of(item))
         self.writer.write(" " * min(max(indent, 0), 80) + text.replace("```", "'''") + "\n")
 
     def _text(self, item: dict[str, Any]) -> None:
@@ -196,6 +211,7 @@ class _Assembler:
         bullet = _BULLET.match(text)
         self._prefix = "- " if bullet else ""
         self._line = text[bullet.end() :] if bullet else literal(text)
+        self._box = self.boxes.of(item)
 
     def _goes_on(self, item: dict[str, Any], text: str) -> bool:
         """Whether a line belongs to the paragraph, or the list, before it."""
@@ -239,6 +255,7 @@ class _Assembler:
 
     def _flush(self) -> None:
         if self._line:
+            self.boxes.add(self.writer.chars, self._box)
             self.writer.write(f"{self._prefix}{self._line}\n")
             self._line = ""
 

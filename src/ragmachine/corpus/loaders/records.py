@@ -11,6 +11,8 @@ from ragmachine.corpus.loaders.columns import MIN_RECORDS, Record, text_columns,
 from ragmachine.corpus.loaders.limits import Limits
 from ragmachine.corpus.loaders.loaded import Loaded, LoadError
 
+_MAX_NAME_CHARS = 200
+
 
 class RecordsLoader:
     """Reads lists of records; anything else is left as it is."""
@@ -67,8 +69,10 @@ def _records_of(text: str) -> Iterator[tuple[int, Record]]:
 
 def _is_mostly(prose: Sequence[str], records: Sequence[Record]) -> bool:
     """Whether records are texts with facts about them, rather than settings with a remark."""
-    written = sum(len(record.get(name, "")) for record in records for name in prose)
-    everything = sum(len(name) + len(value) for record in records for name, value in record.items())
+    written = sum(sum(map(len, record.get(name, ()))) for record in records for name in prose)
+    everything = sum(
+        len(name) + sum(map(len, values)) for record in records for name, values in record.items()
+    )
     has_depth = any("." in name for record in records for name in record)
     return not has_depth and 2 * written >= everything
 
@@ -80,27 +84,23 @@ def _is_list_of_records(value: Any) -> bool:
 def flat(record: dict[str, Any]) -> Record:
     """A record's values as text by their names; those of records within it as ``outer.inner``.
 
-    Iterative, so that depth costs no stack.
+    Iterative, so that depth costs no stack; and no name is longer than a name is, since each value
+    below a long one would repeat it.
+
+    Raises: ValueError: a name is too long, by itself or by the depth of what it names.
     """
-    found: Record = {}
+    found: dict[str, list[str]] = {}
     stack: list[tuple[str, Any]] = [("", record)]
     while stack:
         name, value = stack.pop()
+        if len(name) > _MAX_NAME_CHARS:
+            raise ValueError("a name that is none")
         if isinstance(value, dict):
             inner = ((f"{name}.{key}" if name else str(key), item) for key, item in value.items())
             stack.extend(reversed(list(inner)))
         elif isinstance(value, list):
-            if any(isinstance(item, dict | list) for item in value):
-                stack.extend(reversed([(name, item) for item in value]))
-            elif value:
-                stack.append((name, ", ".join(_text(item) for item in value)))
+            stack.extend(reversed([(name, item) for item in value]))
         elif value is not None and value != "":
-            text = _text(value)
-            found[name] = f"{found[name]}\n{text}" if name in found else text
-    return found
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return "" if value is None else json.dumps(value)
+            text = value if isinstance(value, str) else json.dumps(value)
+            found.setdefault(name, []).append(text)
+    return {name: tuple(values) for name, values in found.items()}

@@ -11,6 +11,7 @@ from ragmachine.corpus.loaders.limits import Limits
 from ragmachine.corpus.loaders.loaded import Loaded
 from ragmachine.corpus.loaders.page_cache import PageCache
 from ragmachine.corpus.loaders.sandbox import Sandbox
+from ragmachine.corpus.loaders.transcript import Transcriber
 
 
 class Loader(Protocol):
@@ -36,6 +37,7 @@ class Loaders:
         text_columns: Sequence[str] = (),
         cache_path: str = "",
         limits: Limits | None = None,
+        transcriber: Transcriber | None = None,
     ) -> None:
         """Take the settings.
 
@@ -43,9 +45,11 @@ class Loaders:
             text_columns: columns of tables that hold text, instead of those that look like it.
             cache_path: file for parsed pages; "" for none.
             limits: of each document.
+            transcriber: reads images of pages; None for OCR.
         """
         self._columns = tuple(text_columns)
         self._limits = limits or Limits()
+        self._transcriber = transcriber
         self._sandbox = Sandbox(self._limits)
         self._cache = PageCache(cache_path)
         self._known: dict[str, Loader] = {}
@@ -62,6 +66,11 @@ class Loaders:
         self._sandbox.close()
         self._cache.close()
 
+    def rest(self) -> None:
+        """End a batch of files: the file of pages is closed, a process of use stays."""
+        self._cache.close()
+        self._sandbox.rest()
+
     def load(self, path: str, data: bytes) -> Loaded | None:
         """See `Loader`; None also for a file that no loader is for."""
         kind = kind_of(path)
@@ -76,16 +85,13 @@ class Loaders:
             "pdf": self._pdf,
             "docx": self._docx,
             "html": self._html,
-            "notebook": self._notebook,
-            "csv": self._csv,
-            "json": self._json,
         }
-        return makers[kind]()
+        return makers[kind]() if kind in makers else self._bounded(kind)
 
     def _pdf(self) -> Loader:
         from ragmachine.corpus.loaders.pdf import PdfLoader
 
-        return PdfLoader(self._limits, self._sandbox, self._cache)
+        return PdfLoader(self._limits, self._sandbox, self._cache, self._transcriber)
 
     def _docx(self) -> Loader:
         from ragmachine.corpus.loaders.docx import DocxLoader
@@ -97,17 +103,7 @@ class Loaders:
 
         return HtmlLoader(self._limits, self._sandbox)
 
-    def _notebook(self) -> Loader:
-        from ragmachine.corpus.loaders.notebook import NotebookLoader
+    def _bounded(self, kind: str) -> Loader:
+        from ragmachine.corpus.loaders.bounded import BoundedLoader
 
-        return NotebookLoader(self._limits)
-
-    def _csv(self) -> Loader:
-        from ragmachine.corpus.loaders.tabular import TabularLoader
-
-        return TabularLoader(self._limits, self._columns)
-
-    def _json(self) -> Loader:
-        from ragmachine.corpus.loaders.records import RecordsLoader
-
-        return RecordsLoader(self._limits, self._columns)
+        return BoundedLoader(kind, self._limits, self._sandbox, self._columns)

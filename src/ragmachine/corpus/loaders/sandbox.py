@@ -1,7 +1,9 @@
 """A process of its own for parsers that a hostile file may crash, or keep busy for ever.
 
 It is a fresh interpreter and no fork: what it imports (onnxruntime among it) must not share locks
-with anyone. Requests and replies are a line of JSON each; a request may carry bytes.
+with anyone. Requests and replies are a line of JSON each; a request may carry bytes. One process
+reads many documents, since models of OCR take seconds to load; none is refused for what a process
+did that had read others before.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from ragmachine.corpus.loaders.loaded import LoadError
 
 _MAX_REPLY_BYTES = 256 << 20
 _PATIENCE = 8
+_MOST_DOCUMENTS = 200  # of one process: what parsers leak goes with it
 _OUT_OF_TIME = int(getattr(signal, "SIGPROF", 0)) or 1 << 16
 _PACKAGE_FOLDER = os.path.dirname(
     os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -35,7 +38,16 @@ _ONE_THREAD = dict.fromkeys(
 
 
 class ReaderLostError(LoadError):
-    """The process ended, or was ended, over a request; the next request starts another."""
+    """The process ended, or was ended, over a request; the next request starts another.
+
+    Args:
+        reason: what became of it.
+        is_doubtful: whether it had read other documents before, whose doing this may be.
+    """
+
+    def __init__(self, reason: str, *, is_doubtful: bool = False) -> None:
+        super().__init__(reason)
+        self.is_doubtful = is_doubtful
 
 
 class Sandbox:
@@ -44,6 +56,8 @@ class Sandbox:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._process: subprocess.Popen[bytes] | None = None
+        self._documents = 0  # that the process was given
+        self._is_idle = False  # since the last `rest`
 
     @property
     def is_running(self) -> bool:
@@ -58,7 +72,8 @@ class Sandbox:
             seconds: of work, after which the process is ended. Where the system cannot count them
                 these are seconds that pass; elsewhere that is the limit for one that only waits,
                 many times over, since a busy machine is no fault of the document.
-            data: bytes that the job works on.
+            data: a document. Where a process that had read others is lost over it, a fresh one is
+                asked once more.
             arguments: of the job, as JSON knows them.
         Returns: what the job returned.
 
@@ -66,6 +81,23 @@ class Sandbox:
             LoadError: the job refused the document.
             ReaderLostError: it took too long or too much memory, or the process crashed.
         """
+        if not data:
+            return self._ask(job, seconds, b"", arguments)
+        if self._documents >= _MOST_DOCUMENTS:
+            self.close()
+        self._documents += 1
+        try:
+            return self._ask(job, seconds, data, arguments)
+        except ReaderLostError as error:
+            if not error.is_doubtful:
+                raise
+            self._documents = 1
+            return self._ask(job, seconds, data, arguments)
+
+    def _ask(
+        self, job: str, seconds: float, data: bytes, arguments: dict[str, Any]
+    ) -> dict[str, Any]:
+        self._is_idle = False
         head = {"job": job, "bytes": len(data), "seconds": seconds, **arguments}
         process = self._process or self._start()
         late = threading.Event()
@@ -82,18 +114,22 @@ class Sandbox:
             alarm.cancel()
         if not line:
             process.wait()
-            is_late = late.is_set() or process.returncode == -_OUT_OF_TIME
-            self.close()
-            reason = f"took more than {seconds:g} s" if is_late else "crashed its reader"
-            raise ReaderLostError(reason)
+            if late.is_set() or process.returncode == -_OUT_OF_TIME:
+                raise self._lost(f"took more than {seconds:g} s", is_its_own=True)
+            raise self._lost("crashed its reader")
         reply: dict[str, Any] = json.loads(line)
         if "memory" in reply:  # what is left of the process is not to be relied on
-            self.close()
             gibibytes = self._limits.max_memory_bytes / (1 << 30)
-            raise ReaderLostError(f"took more than {gibibytes:g} GiB of memory")
+            raise self._lost(f"took more than {gibibytes:g} GiB of memory")
         if "error" in reply:
             raise LoadError(str(reply["error"]))
         return reply
+
+    def _lost(self, reason: str, *, is_its_own: bool = False) -> ReaderLostError:
+        """The error for a process that is of no more use; time is counted by the request."""
+        is_doubtful = self._documents > 1 and not is_its_own
+        self.close()
+        return ReaderLostError(reason, is_doubtful=is_doubtful)
 
     def _start(self) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-c", _START, _PACKAGE_FOLDER]
@@ -116,9 +152,16 @@ class Sandbox:
         late.set()
         process.kill()
 
+    def rest(self) -> None:
+        """End the process where it had nothing to do since the last rest: OCR holds a gigabyte."""
+        if self._is_idle:
+            self.close()
+        self._is_idle = True
+
     def close(self) -> None:
         """End the process, if there is one."""
         process, self._process = self._process, None
+        self._documents = 0
         if process is None:
             return
         process.kill()

@@ -117,12 +117,12 @@ def _records(text: str, dialect: type[csv.Dialect]) -> Iterator[tuple[int, Recor
     rows = _rows(text, dialect)
     head = [plain_line(name) or f"column {at}" for at, name in enumerate(next(rows, []), start=1)]
     for number, row in enumerate(rows, start=1):
-        record = {name: value.strip() for name, value in zip(head, row, strict=False)}
+        record = {name: (value.strip(),) for name, value in zip(head, row, strict=False)}
         record.update(
-            (f"column {at}", value.strip())
+            (f"column {at}", (value.strip(),))
             for at, value in enumerate(row[len(head) :], start=len(head) + 1)
         )
-        yield number, {name: value for name, value in record.items() if value}
+        yield number, {name: values for name, values in record.items() if values[0]}
 
 
 def _is_header(row: Sequence[str]) -> bool:
