@@ -9,7 +9,14 @@ import sys
 from collections.abc import Sequence
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_SHAPING = ("chunking", "corpus", os.path.join("corpus", "loaders"), "index", "file_types.py")
+_SHAPING = (
+    "chunking",
+    "corpus",
+    os.path.join("corpus", "loaders"),
+    "index",
+    "file_types.py",
+    "places.py",
+)
 
 
 def code_digest(parts: Sequence[str] = _SHAPING) -> str:
