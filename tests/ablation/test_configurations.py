@@ -32,7 +32,7 @@ ELSEWHERE = {
     "encoder_threads", "dense_candidates", "dense_weight", "vector_index",
     "host", "port", "no_token", "allowed_hosts", "cors_origins", "ingest_roots", "upload_dir",
     "max_body_bytes", "max_upload_bytes", "request_timeout_s", "answer_timeout_s", "rate_limit",
-    "answers_at_once", "answers_waiting",
+    "answers_at_once", "answers_waiting", "collections_open",
     "rewrite", "chat_history",
     "hnsw_links", "hnsw_construction", "hnsw_search", "ivf_lists", "ivf_probes", "ivf_pieces",
 }  # fmt: skip

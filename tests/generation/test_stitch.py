@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -71,6 +72,20 @@ def test_neighbours_become_one_passage(make_hit, first, second):
     chunk = context.passages[0].hit.chunk
     assert (chunk.start, chunk.end, chunk.first_line, chunk.last_line) == (0, 540, 1, 20)
     assert chunk.label == "L1"
+
+
+@pytest.mark.parametrize("pages", [("p.1", "p.1"), ("p.1", "p.2")])
+def test_neighbours_on_a_page_have_the_boxes_of_both(make_hit, pages):
+    """A passage that goes on over the page stands, on the first, where its beginning stands."""
+    upper, lower = (10, 10, 90, 20), (10, 30, 90, 40)
+    hits = []
+    for rank, (start, page, box) in enumerate(
+        zip((6, 0), pages[::-1], (lower, upper), strict=True)
+    ):
+        hit = make_hit(("above\n", "below\n")[start // 6], rank=rank + 1, start=start)
+        hits.append(replace(hit, chunk=replace(hit.chunk, place=page, boxes=(box,))))
+    chunk = ContextStitcher(1000).stitch(hits).passages[0].hit.chunk
+    assert chunk.boxes == ((upper, lower) if pages[0] == pages[1] else (upper,))
 
 
 def test_a_bridge_joins_its_banks(make_hit):

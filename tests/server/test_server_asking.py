@@ -257,10 +257,10 @@ def test_text_and_file_of_a_source(ask: Asks) -> None:
 
 
 def test_health_names_the_parts(ask: Asks) -> None:
-    """Index, queue and jobs."""
+    """Index, other collections, queue and jobs."""
     found = ask().get("/health").json()
     assert found["status"] == "ok"
-    assert found["components"].keys() == {"index", "generation", "jobs"}
+    assert found["components"].keys() == {"index", "collections", "generation", "jobs"}
 
 
 def test_without_an_index_it_lives_and_is_not_ready(ask: Asks, tmp_path: Path) -> None:

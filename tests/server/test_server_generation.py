@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 import threading
 import time
@@ -64,7 +65,7 @@ def test_one_question_at_a_time_and_the_rest_wait(live: Any, chat: SlowChat) -> 
 
 
 def test_a_full_queue_refuses_and_searches_go_on(live: Any, chat: SlowChat) -> None:
-    """503 with Retry-After, as an event where one was asked for; a search does not wait."""
+    """503 with Retry-After, before a stream begins as well; a search does not wait."""
     server: Live = live(settings={"llm": "auto"}, answers_at_once=1, answers_waiting=1)
     askers = [Asker(server), Asker(server)]
     until(lambda: server.service.queue.queued == 1)
@@ -73,14 +74,36 @@ def test_a_full_queue_refuses_and_searches_go_on(live: Any, chat: SlowChat) -> N
         assert (refused.status_code, refused.json()["code"]) == (503, "queue_full")
         # one runs and one waits; until an answer has been timed, each is taken for one of 5 s
         assert refused.headers["retry-after"] == "10"
-        streamed = client.post("/answer", json=STREAMED).text
-        assert '"code":"queue_full"' in streamed.split("event: error")[1]
+        streamed = client.post("/answer", json=STREAMED)
+        assert (streamed.status_code, streamed.headers["retry-after"]) == (503, "10")
+        assert streamed.json()["retry_after"] == 10
         assert client.post("/search", json=ASKED).status_code == 200
         assert client.get("/health").json()["components"]["generation"]["waiting"] == 1
         assert "ragmachine_generation_queue_length 1.0" in client.get("/metrics").text
     chat.go.set()
     for asker in askers:
         asker.join(PATIENCE_S)
+
+
+def test_a_queue_that_fills_up_after_a_stream_began_is_told_in_it(
+    live: Any, chat: SlowChat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another question took the place during the search: the event says when to ask again."""
+    server: Live = live(settings={"llm": "auto"}, answers_at_once=1, answers_waiting=0)
+    queue, looks = server.service.queue, []
+    full = queue.admit
+    monkeypatch.setattr(queue, "admit", lambda: looks.append(1) if not looks else full())
+    with server.client() as client:
+        first = Asker(server)
+        until(chat.begun.is_set)
+        looks.clear()
+        told = client.post("/answer", json=STREAMED)
+        assert told.status_code == 200
+        name, _, data = told.text.split("\n\n")[1].partition("\ndata: ")
+        assert (name, json.loads(data)["code"]) == ("event: error", "queue_full")
+        assert json.loads(data)["retry_after"] == 5
+    chat.go.set()
+    first.join(PATIENCE_S)
 
 
 def test_a_reader_of_a_stream_that_leaves_stops_the_model(live: Any, chat: SlowChat) -> None:
@@ -198,47 +221,68 @@ def test_a_queue_that_closes_stops_what_runs_and_takes_nothing_more() -> None:
 # --- generations
 
 
-def test_a_new_generation_is_taken_into_use_without_losing_a_request(
+PORTS = ("Ayr", "Bude", "Cowes")
+METRES = re.compile(r"is (\d+) m")
+
+
+def written(root: Path, number: int) -> None:
+    """A corpus that says one number in every file, and has more files the larger it is."""
+    names = [*PORTS, *(f"port{extra}" for extra in range(number))]
+    for name in names:
+        path = root / "corpus" / f"{name}.md"
+        path.write_text(f"# Tide of {name}\n\nThe tide of {name} is {number} m.\n")
+    pipeline_of(root).index("corpus")
+
+
+def generations_in(route: str, document: dict[str, Any]) -> set[int]:
+    """Every number that an answer says or was made from: one, where it is of one generation."""
+    if route == "/query":
+        said = [document["answer"], *(row["snippet"] for row in document["citations"])]
+        return {int(number) for number in METRES.findall(" ".join(said))}
+    rows = document["retrieved_chunks"]
+    assert len(rows) >= len(PORTS)
+    said = [document.get("answer", ""), *(row["text"] for row in rows)]
+    numbers = {int(number) for number in METRES.findall(" ".join(said))}
+    return numbers | {document["metrics"]["total_chunks"] - len(PORTS)}
+
+
+def test_ten_rebuilds_under_load_lose_no_request_and_mix_no_answer(
     live: Any, tmp_path: Path
 ) -> None:
-    """Rebuilt five times under load: every answer is whole, and of one generation."""
+    """Whoever asks meanwhile, and by whichever route, gets all of one generation."""
     root = tmp_path / "project"
     (root / "corpus").mkdir(parents=True)
-
-    def rebuild(number: int) -> None:
-        for name in ("a", "b", "c"):
-            (root / "corpus" / f"{name}.md").write_text(f"# Tide\n\nThe tide is {number} m.\n")
-        pipeline_of(root).index("corpus", force=True)
-
-    rebuild(0)
+    written(root, 0)
     server: Live = live(root)
-    seen: set[str] = set()
+    seen: dict[str, set[int]] = {"/search": set(), "/answer": set(), "/query": set()}
     faults: list[object] = []
     done = threading.Event()
 
-    def ask() -> None:
+    def ask(route: str) -> None:
+        question = {"/query": {"question": "tide of Ayr", "top_k": 5}}.get(
+            route, {"query": "tide of Ayr, Bude and Cowes", "k": 20}
+        )
         with server.client() as client:
             while not done.is_set():
-                answer = client.post("/search", json={"query": "tide", "k": 3})
-                if answer.status_code != 200:
-                    faults.append(answer.text)
-                    continue
-                texts = {row["text"] for row in answer.json()["retrieved_chunks"]}
-                if len(texts) != 1:
-                    faults.append(texts)
-                seen.update(texts)
+                answer = client.post(route, json=question)
+                found = generations_in(route, answer.json()) if answer.is_success else set()
+                if len(found) != 1:
+                    faults.append((route, found, answer.text))
+                seen[route] |= found
 
-    askers = [threading.Thread(target=ask) for _ in range(3)]
+    askers = [threading.Thread(target=ask, args=(route,)) for route in (*seen, "/search")]
     for asker in askers:
         asker.start()
-    for number in range(1, 6):
-        rebuild(number)
-        until(lambda number=number: any(f"is {number} m" in text for text in seen))
-    done.set()
-    for asker in askers:
-        asker.join(PATIENCE_S)
+    try:
+        for number in range(1, 11):
+            written(root, number)
+            until(lambda number=number: faults or all(number in kept for kept in seen.values()))
+    finally:
+        done.set()
+        for asker in askers:
+            asker.join(PATIENCE_S)
     assert faults == []
-    assert server.service.pipeline.swaps == 5
+    assert server.service.pipeline.swaps == 10
 
 
 def test_a_generation_that_cannot_be_opened_leaves_the_last_one_answering(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -103,13 +104,13 @@ def test_only_allowed_folders_are_indexed(
 
 
 def test_a_folder_may_be_allowed(ask: Asks, root: Path, tmp_path: Path) -> None:
-    """By an option of the server; the index then holds it."""
+    """By an option of the server; the index then holds it beside what was there."""
     other = tmp_path / "other"
     other.mkdir()
     (other / "c.md").write_text("# Moon\n\nThe moon is new.\n")
     client = ask(root, build=at_once(root), ingest_roots=(str(tmp_path),))
     job = ended(client, client.post("/ingest", json={"path": str(other)}).json())
-    assert (job["state"], job["files_done"]) == ("done", 1)
+    assert (job["state"], job["files_done"]) == ("done", 2)
     (hit,) = client.post("/search", json={"query": "moon"}).json()["retrieved_chunks"]
     assert hit["file_path"] == f"{other}/c.md"
     # a name that begins with a slash, as a URL has it
@@ -162,7 +163,7 @@ def test_a_job_that_runs_is_stopped_with_the_server() -> None:
         until(is_stopped)
         raise CancelledBuildError
 
-    runner = JobRunner(build, lambda: None)
+    runner = JobRunner(build, lambda _: None)
     job = runner.begin("ingest", Target(), Target)
     until(lambda: job.state == "running")
     runner.close()
@@ -175,7 +176,7 @@ def test_a_job_that_runs_is_stopped_with_the_server() -> None:
 def test_jobs_long_done_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that is asked for ever keeps the last ones alone."""
     monkeypatch.setattr(jobs, "_KEPT", 3)
-    runner, begun = JobRunner(lambda *_: {}, lambda: None), []
+    runner, begun = JobRunner(lambda *_: {}, lambda _: None), []
     for _ in range(6):
         begun.append(runner.begin("ingest", Target(), Target))
         until(lambda: begun[-1].state == "done")
@@ -189,7 +190,7 @@ def test_an_unknown_job_is_a_404(ask: Asks) -> None:
 
 
 def test_folders_lie_side_by_side_and_go_by_tag(ask: Asks, root: Path) -> None:
-    """`add` keeps what is there, `source:` filters, and DELETE takes one out again."""
+    """What is there is kept, `source:` filters, and DELETE takes one out again."""
     for name, text in (("moon", "The moon is new."), ("star", "The star is red.")):
         (root / "more" / name).mkdir(parents=True)
         (root / "more" / name / "x.md").write_text(text)
@@ -204,9 +205,9 @@ def test_folders_lie_side_by_side_and_go_by_tag(ask: Asks, root: Path) -> None:
         rows = client.post("/search", json=asked).json()["retrieved_chunks"]
         return [row["file_path"] for row in rows]
 
-    index(path="more/moon", source_tag="night")
+    index(path="more/moon", source_tag="night", add=False)
     assert found("moon tide star") == ["more/moon/x.md"]
-    index(path="more/star", source_tag="far", add=True)
+    index(path="more/star", source_tag="far")
     index(path="corpus", source_tag="sea", add=True)
     assert sorted(found("moon tide star")) == ["corpus/a.md", "more/moon/x.md", "more/star/x.md"]
     assert found("moon tide star", "source:far") == ["more/star/x.md"]
@@ -233,9 +234,7 @@ def test_what_waits_is_added_to_what_the_jobs_before_it_left(ask: Asks, root: Pa
         (root / "more" / name / "x.md").write_text(f"The {name} is bright.")
     pipeline_of(root).index(root / "corpus", source_tag="sea")
     client = ask(root, build=build, ingest_roots=(str(root / "more"),))
-    bodies = [
-        {"path": f"more/{name}", "source_tag": name, "add": True} for name in ("moon", "star")
-    ]
+    bodies = [{"path": f"more/{name}", "source_tag": name} for name in ("moon", "star")]
     jobs = [client.post("/ingest", json=body).json() for body in bodies]
     go.set()
     ends = [ended(client, job) for job in jobs]
@@ -260,25 +259,134 @@ def test_what_is_added_is_cut_as_what_was_there(ask: Asks, root: Path) -> None:
     client = ask(root, build=at_once(root), ingest_roots=(str(root),))
     (root / "other").mkdir()
     (root / "other" / "c.md").write_text("The moon is new. " * 50)
-    asked = {"path": "other", "source_tag": "night", "add": True}
+    asked = {"path": "other", "source_tag": "night"}
     assert ended(client, client.post("/ingest", json=asked).json())["state"] == "done"
     rows = client.post("/search", json={"query": "moon"}).json()["retrieved_chunks"]
     assert max(len(row["text"]) for row in rows) <= 300
 
 
-def test_folders_without_a_tag_cannot_lie_beside_those_with_one(ask: Asks, root: Path) -> None:
-    """409 with what to do; and neither can the last folder go."""
+def test_a_folder_asked_for_again_is_refreshed_and_nothing_else_happens(
+    ask: Asks, root: Path
+) -> None:
+    """The others stay, the same generation answers, and a new file in it is found."""
+    (root / "moon").mkdir()
+    (root / "moon" / "x.md").write_text("The moon is new.")
+    client = ask(root, build=at_once(root), ingest_roots=(str(root),))
+
+    def index(path: str) -> dict[str, Any]:
+        job = ended(client, client.post("/ingest", json={"path": path}).json())
+        assert job["state"] == "done", job
+        return job["report"]
+
+    assert index("moon")["files"] == 2
+    before = client.get("/ready").json()["generation"]
+    for path in ("moon", "corpus", "moon/x.md", "moon"):  # a file of a folder that is there
+        assert (index(path)["files"], index(path)["unchanged"]) == (2, True)
+    assert client.get("/ready").json()["generation"] == before
+    (root / "moon" / "y.md").write_text("The moon is old.")
+    assert index("corpus")["files"] == 3
+    rows = client.post("/search", json={"query": "tide moon"}).json()["retrieved_chunks"]
+    assert sorted(row["file_path"] for row in rows) == ["corpus/a.md", "moon/x.md", "moon/y.md"]
+
+
+def test_a_folder_around_those_that_are_there_takes_them_in(ask: Asks, root: Path) -> None:
+    """Nothing is indexed twice."""
+    client = ask(root, build=at_once(root), ingest_roots=(str(root),))
     (root / "corpus" / "sub").mkdir()
-    client = ask(root, build=at_once(root))
-    asked = {"path": "corpus/sub", "source_tag": "x", "add": True}
-    answer = client.post("/ingest", json=asked)
-    assert (answer.status_code, answer.json()["code"]) == (409, "some_without_tag")
-    assert client.delete("/sources/x").status_code == 404
-    tagged = client.post("/ingest", json={"path": "corpus", "source_tag": "sea"})
-    assert ended(client, tagged.json())["state"] == "done"
+    (root / "corpus" / "sub" / "b.md").write_text("The ebb is low.")
+    (root / "far").mkdir()
+    (root / "far" / "c.md").write_text("The tide is far.")
+    pipeline_of(root).index([root / "corpus" / "sub", root / "far"])
+    job = ended(client, client.post("/ingest", json={"path": "corpus"}).json())
+    assert (job["paths"], job["report"]["files"]) == ([str(root / "far"), str(root / "corpus")], 3)
+
+
+def test_a_linked_folder_keeps_its_name(ask: Asks, root: Path, tmp_path: Path) -> None:
+    """Links are followed to compare folders, not to name them."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "x.md").write_text("The moon is new.")
+    (root / "linked").symlink_to(tmp_path / "elsewhere")
+    (root / "far").mkdir()
+    (root / "far" / "c.md").write_text("The moon is far.")
+    pipeline_of(root).index([root / "corpus", root / "linked"])
+    client = ask(root, build=at_once(root), ingest_roots=(str(root),))
+    job = ended(client, client.post("/ingest", json={"path": "far"}).json())
+    assert job["state"] == "done"
+    again = client.post("/ingest", json={"path": "linked", "source_tag": "night"})
+    assert ended(client, again.json())["state"] == "done"
+    rows = client.post("/search", json={"query": "moon"}).json()["retrieved_chunks"]
+    assert sorted(row["file_path"] for row in rows) == ["far/c.md", "linked/x.md"]
+
+
+def test_what_was_indexed_by_hand_meanwhile_is_kept(ask: Asks, root: Path) -> None:
+    """A server that has not taken the newest index into use yet still adds to that one."""
+    for name in ("moon", "star"):
+        (root / name).mkdir()
+        (root / name / "x.md").write_text(f"The {name} is bright.")
+    client = ask(root, build=at_once(root), ingest_roots=(str(root),))
+    client.get("/ready")
+    pipeline_of(root).index([root / "corpus", root / "moon"])
+    job = ended(client, client.post("/ingest", json={"path": "star"}).json())
+    assert job["paths"] == [str(root / name) for name in ("corpus", "moon", "star")]
+
+
+def test_folders_with_and_without_a_tag_lie_beside_one_another(ask: Asks, root: Path) -> None:
+    """A tag can be given later; a part of a folder has none of its own; the last cannot go."""
+    for name in ("corpus/sub", "other"):
+        (root / name).mkdir()
+        (root / name / "b.md").write_text("The ebb is low.")
+    client = ask(root, build=at_once(root), ingest_roots=(str(root),))
+
+    def index(**asked: Any) -> Any:
+        answer = client.post("/ingest", json=asked)
+        return ended(client, answer.json())["state"] if answer.is_success else answer.json()["code"]
+
+    def found(filter_text: str) -> list[str]:
+        asked = {"query": "ebb", "filter": filter_text}
+        rows = client.post("/search", json=asked).json()["retrieved_chunks"]
+        return [row["file_path"] for row in rows]
+
+    assert index(path="other", source_tag="x") == "done"
+    assert found("source:x") == ["other/b.md"]
+    assert index(path="corpus/sub", source_tag="x") == "indexed_already"
+    assert index(path="corpus", source_tag="sea") == "done"
+    assert found("source:sea") == ["corpus/sub/b.md"]
+    assert index(path="other") == "done"  # keeps its tag
+    assert ended(client, client.delete("/sources/x").json())["state"] == "done"
     assert client.delete("/sources/sea").json()["code"] == "nothing_left"
-    two = client.post("/ingest", json={"path": "corpus", "source_tag": "a,b"})
-    assert two.status_code == 422
+    assert client.delete("/sources/x").status_code == 404
+    assert client.post("/ingest", json={"source_tag": "a,b"}).status_code == 422
+
+
+def test_a_single_file_cannot_lie_beside_others(ask: Asks, root: Path) -> None:
+    """Its folder can; an index of one file takes in the folder around it."""
+    (root / "b.md").write_text("The ebb is low.")
+    client = ask(root, build=at_once(root), ingest_roots=(str(root),))
+    answer = client.post("/ingest", json={"path": "b.md"})
+    assert (answer.status_code, answer.json()["code"]) == (409, "no_folder")
+    pipeline_of(root).index(root / "b.md")
+    answer = client.post("/ingest", json={"path": "corpus"})
+    assert (answer.status_code, answer.json()["code"]) == (409, "no_folder")
+    job = ended(client, client.post("/ingest", json={"path": "."}).json())
+    assert (job["state"], job["paths"]) == ("done", [str(root)])
+
+
+def test_files_are_counted_while_an_index_is_brought_up_to_date(ask: Asks, root: Path) -> None:
+    """Those that were kept and those that were read; all of them where nothing had changed."""
+    counts: list[int] = []
+
+    def build(target: Target, on_file: Callable[[int], None], is_stopped: Any) -> dict[str, Any]:
+        def count(files: int) -> None:
+            counts.append(files)
+            on_file(files)
+
+        return at_once(root)(target, count, is_stopped)
+
+    client = ask(root, build=build)
+    (root / "corpus" / "b.md").write_text("The ebb is low.")
+    job = ended(client, client.post("/ingest", json={}).json())
+    assert (job["files_done"], counts) == (2, [1, 1])
+    assert ended(client, client.post("/ingest", json={}).json())["files_done"] == 2
 
 
 # --- uploads
@@ -298,6 +406,19 @@ def test_an_upload_is_stored_indexed_and_found(ask: Asks, root: Path) -> None:
     stored = sorted(path.name for path in (root / "corpus" / "uploads").iterdir())
     assert stored == ["spring.md", "évil.md"]
     assert not list(root.parent.glob("*vil.md"))
+
+
+def test_uploads_stay_in_one_folder(ask: Asks, root: Path) -> None:
+    """Also when another folder comes that is named before it."""
+    (root / "before").mkdir()
+    (root / "before" / "x.md").write_text("The moon is new.")
+    client = ask(root, build=at_once(root), ingest_roots=(str(root),))
+    for name in ("b.md", "c.md"):
+        answer = client.post("/ingest/upload", files=[("files", (name, "The ebb is low."))])
+        assert ended(client, answer.json()["job"])["state"] == "done"
+        ended(client, client.post("/ingest", json={"path": "before"}).json())
+    assert sorted(os.listdir(root / "corpus" / "uploads")) == ["b.md", "c.md"]
+    assert os.listdir(root / "before") == ["x.md"]
 
 
 def test_searches_do_not_wait_for_an_upload(

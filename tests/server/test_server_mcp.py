@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live import Live
+from live import Live, pipeline_of
 
 pytest.importorskip("mcp", reason="the extra mcp")
 
@@ -58,7 +58,7 @@ async def whole_talk(client: Client) -> dict[str, Any]:
 
 def check(found: dict[str, Any]) -> None:
     """The talk went as it should."""
-    assert found["tools"].keys() == {"search", "read_lines", "answer"}
+    assert found["tools"].keys() == {"search", "read_lines", "answer", "collections"}
     assert all(tool.description and tool.annotations for tool in found["tools"].values())
     assert found["passage"]["location"] == "corpus/notes/jam.md:1-4"
     assert found["read"]["text"] == "Marmalade needs bitter oranges.\n"
@@ -88,6 +88,101 @@ def test_an_agent_talks_over_stdin_and_stdout(indexed: Path) -> None:
     )
     with Path(os.devnull).open("w") as nowhere:
         check(asked(stdio_client(parameters, errlog=nowhere), whole_talk))
+
+
+def test_files_are_listed_page_by_page(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each once, the last page without a cursor; every one can be read by its address."""
+    from ragmachine.server import mcp_server
+
+    monkeypatch.setattr(mcp_server, "_PAGE", 7)
+    server: Live = live()
+
+    async def talk(client: Client) -> tuple[list[Any], str]:
+        pages, cursor = [], None
+        while cursor or not pages:
+            page = await client.list_resources(cursor=cursor)
+            pages.append(page.resources)
+            cursor = page.next_cursor
+        odd = next(row for page in pages for row in page if "script" in row.name)
+        return pages, (await client.read_resource(odd.uri)).contents[0].text
+
+    pages, text = asked(f"{server.url}/mcp", talk)
+    listed = [row.name for page in pages for row in page]
+    assert [len(page) for page in pages[:-1]] == [7] * (len(pages) - 1)
+    assert listed == sorted(listed)
+    index = server.service.pipeline.opened_index()
+    assert set(listed) == {index.file_path(number) for number in range(len(index.files))}
+    assert len(listed) == len(index.files)
+    assert text.startswith("# Odd")
+
+
+def test_a_page_goes_on_where_the_last_one_ended(
+    live: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Although the index changed between the two; a cursor of nobody's making is refused."""
+    from ragmachine.server import mcp_server
+
+    monkeypatch.setattr(mcp_server, "_PAGE", 2)
+    (tmp_path / "corpus").mkdir()
+    files = ["b", "c", "d", "e%20 é?#"]
+    for name in files:
+        (tmp_path / "corpus" / f"{name}.md").write_text("The tide is high.")
+    pipeline_of(tmp_path).index("corpus")
+    server: Live = live(tmp_path)
+
+    async def talk(client: Client) -> list[str]:
+        first = await client.list_resources()
+        (tmp_path / "corpus" / "a.md").write_text("The ebb is low.")
+        (tmp_path / "corpus" / "c.md").unlink()
+        pipeline_of(tmp_path).index("corpus")
+        server.service.pipeline.refresh()
+        second = await client.list_resources(cursor=first.next_cursor)
+        assert second.next_cursor is None
+        odd = await client.read_resource(second.resources[-1].uri)
+        assert odd.contents[0].text == "The tide is high."
+        for cursor in ("x", "é", "Y*Q==", "_w=="):
+            with pytest.raises(MCPError, match="cursor"):
+                await client.list_resources(cursor=cursor)
+        return [row.name for row in (*first.resources, *second.resources)]
+
+    listed = asked(f"{server.url}/mcp", talk)
+    assert listed == [f"corpus/{name}.md" for name in files]
+
+
+def test_an_agent_asks_the_collection_that_it_names(live: Any, tmp_path: Path) -> None:
+    """With each tool, and in the address of a file; an unknown one is told with the known ones."""
+    for name, text in (("", "The tide is high."), ("Docs", "The tide is low.")):
+        folder = tmp_path / (name or "corpus")
+        folder.mkdir()
+        (folder / "a.md").write_text(text)
+        pipeline_of(tmp_path, collection=name).index(folder)
+    server: Live = live(tmp_path)
+
+    async def talk(client: Client) -> dict[str, Any]:
+        named = {"collection": "Docs"}
+        told = {
+            "search": await client.call_tool("search", {"query": "tide", **named}),
+            "read": await client.call_tool("read_lines", {"file_path": "Docs/a.md", **named}),
+            "answer": await client.call_tool("answer", {"question": "What is the tide?", **named}),
+            "usual": await client.call_tool("search", {"query": "tide"}),
+            "all": await client.call_tool("collections", {}),
+            "none": await client.call_tool("search", {"query": "tide", "collection": "dox"}),
+        }
+        for name, uri in (("file", "source://Docs/Docs/a.md"), ("own", "source:///corpus/a.md")):
+            told[name] = (await client.read_resource(uri)).contents[0]
+        with pytest.raises(MCPError, match="'Docs'"):
+            await client.read_resource("source://dox/Docs/a.md")
+        return told
+
+    told = asked(f"{server.url}/mcp", talk)
+    for name in ("search", "read", "answer", "file"):
+        assert "is low" in str(told[name]), name
+    for name in ("usual", "own"):
+        assert "is high" in str(told[name]), name
+    rows = told["all"].structured_content["collections"]
+    assert [row["collection"] for row in rows] == ["", "Docs"]
+    assert told["none"].is_error
+    assert "'Docs'" in told["none"].content[0].text
 
 
 def test_an_agent_needs_the_token_too(live: Any) -> None:

@@ -125,7 +125,7 @@ def test_a_token_is_an_api_key(connect: Any) -> None:
 
 
 def test_a_full_queue_is_an_error_of_the_client(connect: Any, model: Any, live: Any) -> None:
-    """While another question is answered and none may wait; in a stream as well."""
+    """While another question is answered and none may wait; before a stream begins as well."""
     import threading
 
     slow = model(SlowChat())
@@ -137,8 +137,9 @@ def test_a_full_queue_is_an_error_of_the_client(connect: Any, model: Any, live: 
     until(slow.begun.is_set)
     with pytest.raises(openai.InternalServerError, match="waiting for the model"):
         client.chat.completions.create(model="ragmachine", messages=ASKED)
-    with pytest.raises(openai.APIError, match="waiting for the model"):
-        list(client.chat.completions.create(model="ragmachine", messages=ASKED, stream=True))
+    with pytest.raises(openai.InternalServerError, match="waiting for the model") as refused:
+        client.chat.completions.create(model="ragmachine", messages=ASKED, stream=True)
+    assert refused.value.response.headers["retry-after"] == "5"
     slow.go.set()
     first.join(20)
 

@@ -37,12 +37,12 @@ def api(indexed: Path) -> Iterator[Any]:
 ASKED = [
     ("POST", "/search"), ("POST", "/answer"), ("POST", "/query"), ("GET", "/source/{path}"),
     ("POST", "/ingest"), ("DELETE", "/sources/{tag}"), ("GET", "/jobs/{job_id}"),
-    ("GET", "/health"), ("GET", "/ready"),
+    ("GET", "/health"), ("GET", "/ready"), ("GET", "/collections"),
     ("GET", "/stats"), ("GET", "/metrics"), ("GET", "/timings"), ("GET", "/v1/models"),
     ("POST", "/v1/chat/completions"), ("POST", "/v1/embeddings"),
 ]  # fmt: skip
 # They take nothing, so that nothing can be wrong.
-WITHOUT_INPUT = ("/health", "/ready", "/stats", "/metrics", "/timings", "/v1/models")
+WITHOUT_INPUT = ("/health", "/ready", "/collections", "/metrics", "/timings", "/v1/models")
 POSITIVE, NEGATIVE = schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE
 CASES = [
     pytest.param(method, path, mode, id=f"{method}-{path}-{mode.value}")
@@ -91,7 +91,7 @@ def test_the_document_announces_every_route(ask: Asks) -> None:
         ("POST", "/ingest/upload"), ("GET", "/jobs/{job_id}"), ("DELETE", "/sources/{tag}"),
         ("GET", "/source/{path}"), ("GET", "/health"), ("GET", "/ready"), ("GET", "/stats"),
         ("GET", "/metrics"), ("GET", "/timings"), ("POST", "/v1/chat/completions"),
-        ("GET", "/v1/models"), ("POST", "/v1/embeddings"),
+        ("GET", "/v1/models"), ("POST", "/v1/embeddings"), ("GET", "/collections"),
     }  # fmt: skip
     for methods in document["paths"].values():
         for operation in methods.values():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -110,7 +111,7 @@ def test_a_busy_model_is_asked_again(visit: Any, app: Serves, model: SlowChat) -
     other.start()
     assert model.begun.wait(20)
     model.words = ("A squid lives for 3 years [1].",)
-    at = visit(url)
+    at = visit(url, refused=True)
     at.ask(QUESTION)
     at.see(".notice", "busy")
     at.see(".hit")
@@ -140,6 +141,26 @@ def test_retry_after_is_waited_for(visit: Any, app: Serves, model: SlowChat) -> 
     at.ask(QUESTION)
     at.see(".hit")
     assert len(refused) == 1
+
+
+def test_a_refusal_inside_a_stream_says_when_to_ask_again(
+    visit: Any, app: Serves, model: SlowChat
+) -> None:
+    """The queue filled up after the stream had begun; the passages stay, the answer comes."""
+    model.go.set()
+    model.words = ("A squid lives for 3 years [1].",)
+    at = visit(app())
+    problem = {"status": 503, "code": "queue_full", "detail": "full", "retry_after": 33}
+    body = f"event: error\ndata: {json.dumps(problem)}\n\n"
+    headers = {"content-type": "text/event-stream"}
+    at.page.route(
+        "**/answer", lambda route: route.fulfill(status=200, headers=headers, body=body), times=1
+    )
+    at.ask(QUESTION)
+    assert int(at.see(".notice .badge").inner_text().split()[0]) > 20
+    at.see(".hit")
+    at.page.get_by_role("button", name="Try now").click()
+    assert "3 years" in at.answered().inner_text()
 
 
 def test_a_server_that_is_gone_is_waited_for(visit: Any, app: Serves, model: SlowChat) -> None:
@@ -219,6 +240,34 @@ def test_a_token_is_asked_for_and_kept_for_the_tab(
     at.page.locator("#words .chip").first.click()
     assert at.see("iframe.page").get_attribute("src").startswith("blob:")
     assert at.page.evaluate("Object.values(localStorage).join()").count("sesame") == 0
+
+
+@pytest.mark.parametrize("size", [100, 20_000_000], ids=["small", "large"])
+def test_an_upload_without_a_token_asks_for_it_and_is_sent_again(
+    visit: Any, app: Serves, tmp_path: Path, size: int
+) -> None:
+    """Missing, then wrong, then right; whoever does not give one is told, and can try again."""
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "a.md").write_text("The tide is high.")
+    pipeline_of(tmp_path).index("corpus")
+    note = tmp_path / "note.txt"
+    note.write_text("The lantern burns whale oil.\n" + "x" * size)
+    at = visit(app(tmp_path, llm="extractive", token="open sesame"), refused=True)  # noqa: S106
+    at.see("#token")
+    at.page.click("#token [data-close]")
+    at.page.click("#open-upload")
+    at.page.set_input_files("#files", note)
+    at.page.click("#send")
+    at.see("#token")
+    at.page.click("#token [data-close]")
+    at.see("#job.fault", "token")
+    at.page.click("#send")
+    for token in ("wrong", "open sesame"):
+        at.see("#token")
+        at.page.fill("#token-value", token)
+        at.page.press("#token-value", "Enter")
+    at.see("#job", "Indexed:")
+    assert (tmp_path / "corpus" / "uploads" / "note.txt").stat().st_size > size
 
 
 @pytest.mark.parametrize("path", sorted(STATIC.glob("*.js")), ids=lambda path: path.name)

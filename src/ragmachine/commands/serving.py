@@ -84,6 +84,7 @@ def server_options(
         answers_at_once=max(settings.answers_at_once, _FAST_AT_ONCE * is_fast),
         answers_waiting=max(settings.answers_waiting, _FAST_WAITING * is_fast),
         searches_at_once=1 if is_lexical else _SEARCHES_WITH_MODELS,
+        collections_open=settings.collections_open,
         ingest_roots=tuple(_absolute(root, settings) for root in _listed(settings.ingest_roots)),
         upload_dir=_absolute(settings.upload_dir, settings) if settings.upload_dir else "",
     )

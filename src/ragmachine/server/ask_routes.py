@@ -22,14 +22,11 @@ from ragmachine.server.schemas import (
     SearchRequest,
     SearchResponse,
 )
-from ragmachine.server.service import Service
-from ragmachine.server.streams import EventStream, event, pieces_of, while_connected
+from ragmachine.server.service import Ask, Service
+from ragmachine.server.streams import EventStream, announced, event, pieces_of, while_connected
 
 _SNIPPET_CHARS = 300
-_EVENTS = {
-    "description": "the answer; as events where `stream` is true",
-    "content": {"text/event-stream": {"schema": {"type": "string"}}},
-}
+_EVENTS = announced("the answer; as events where `stream` is true")
 
 
 def ask_routes(service: Service) -> APIRouter:
@@ -39,7 +36,9 @@ def ask_routes(service: Service) -> APIRouter:
     @router.post("/search", response_model=SearchResponse)
     async def search(asked: SearchRequest, request: Request) -> Response:
         """The best passages for a query; never waits for a model's answer."""
-        result = await service.search(asked.query, asked.k, asked.filter, explain=asked.explain)
+        result = await service.search(
+            Ask(asked.query, asked.k, asked.filter, asked.collection, explain=asked.explain)
+        )
         document = search_json(result, request_id_of(request.scope), is_explained=asked.explain)
         return as_json(document)
 
@@ -47,12 +46,13 @@ def ask_routes(service: Service) -> APIRouter:
     async def answer(asked: AnswerRequest, request: Request) -> Response:
         """An answer from the passages found, with the lines that it rests on."""
         identity = request_id_of(request.scope)
-        result = await service.search(asked.query, asked.k, asked.filter)
+        service.queue.admit()  # a refusal is a status, also of what is to be a stream
+        ask = Ask(asked.query, asked.k, asked.filter, asked.collection)
+        result = await service.search(ask)
         if asked.stream:
-            return EventStream(_events(service, asked, result, identity))
+            return EventStream(_events(service, ask, result, identity))
         started = perf_counter()
-        work = service.answer(result, asked.k, asked.filter)
-        found = await while_connected(request, work)
+        found = await while_connected(request, service.answer(ask, result))
         total_ms = result.search_time_ms + (perf_counter() - started) * 1000
         return as_json(answer_json(service, found, total_ms, identity))
 
@@ -61,12 +61,11 @@ def ask_routes(service: Service) -> APIRouter:
         """A question cut into its parts, its answer, and the passages behind it."""
         started = perf_counter()
         parts = decompose(asked.question) if asked.decompose else (asked.question,)
-        is_cut = len(parts) > 1
-        result = await service.search(asked.question, asked.top_k, asked.filter, parts=is_cut)
+        ask = Ask(asked.question, asked.top_k, asked.filter, asked.collection, parts=len(parts) > 1)
+        result = await service.search(ask)
         found = None
         if asked.generate:
-            work = service.answer(result, asked.top_k, asked.filter, parts=is_cut)
-            found = await while_connected(request, work)
+            found = await while_connected(request, service.answer(ask, result))
         document = query_json(result, found, parts)
         document["timings"]["total_ms"] = round((perf_counter() - started) * 1000, 3)
         document["request_id"] = request_id_of(request.scope)
@@ -120,12 +119,12 @@ def query_json(
 
 
 async def _events(
-    service: Service, asked: AnswerRequest, result: SearchResult, identity: str
+    service: Service, ask: Ask, result: SearchResult, identity: str
 ) -> AsyncGenerator[bytes, None]:
     """The passages, the words as they come, then the answer as it was checked."""
     started = perf_counter()
     yield event("sources", search_json(result, identity))
-    work = pieces_of(lambda tell: service.answer(result, asked.k, asked.filter, tell))
+    work = pieces_of(lambda tell: service.answer(ask, result, tell))
     try:
         async for piece in work:
             if isinstance(piece, str):
@@ -158,6 +157,10 @@ def _cited(number: int, hit: Hit) -> dict[str, Any]:
     chunk = hit.chunk
     text = chunk.text.strip()
     metadata = {"file_type": chunk.file_type, "label": chunk.label, "place": chunk.place}
+    columns = {
+        name: value if isinstance(value, str) else ", ".join(value)
+        for name, value in chunk.metadata
+    }
     return {
         "number": number,
         "chunk_id": hashlib.sha256(f"{chunk.file_path}\0{chunk.text}".encode()).hexdigest(),
@@ -165,7 +168,7 @@ def _cited(number: int, hit: Hit) -> dict[str, Any]:
         "lines": [chunk.first_line, chunk.last_line],
         "score": round(hit.score, 6),
         "snippet": text if len(text) <= _SNIPPET_CHARS else text[:_SNIPPET_CHARS] + "…",
-        "metadata": {name: value for name, value in metadata.items() if value},
+        "metadata": columns | {name: value for name, value in metadata.items() if value},
     }
 
 

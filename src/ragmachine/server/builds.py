@@ -16,6 +16,8 @@ from ragmachine.models import IndexReport
 from ragmachine.pipeline import RagPipeline
 from ragmachine.server.jobs import CancelledBuildError, Target
 from ragmachine.settings import FIELDS, Settings
+from ragmachine.wiring.collections import settings_of
+from ragmachine.wiring.indexing import rebuild
 
 _POLL_S = 0.2
 _END_S = 10.0
@@ -85,14 +87,24 @@ def _error_class(name: str) -> type[RagError]:
 def build_target(settings: Settings, target: Target, on_file: Callable[[int], None]) -> IndexReport:
     """Bring an index to what it is to hold, in this process.
 
+    Args:
+        settings: of any index of the server; the target says of which one it is the job.
+        target: what it is to hold.
+        on_file: called with the number of files just finished.
     Raises: as `RagPipeline.index` and `RagPipeline.update`.
     """
-    pipeline = RagPipeline(settings)
+    pipeline = RagPipeline(settings_of(settings, target.collection))
+    settings = pipeline.settings
     if not target.paths:
-        return pipeline.update()
-    if target.is_as_built:
-        pipeline = RagPipeline(_as_built(settings, pipeline.opened_index().manifest["settings"]))
-    return pipeline.index(list(target.paths), source_tag=target.tags, on_file=on_file)
+        report = rebuild(pipeline.store, settings, on_file=on_file)
+    else:
+        if target.is_as_built:
+            built = pipeline.opened_index().manifest["settings"]
+            pipeline = RagPipeline(_as_built(settings, built))
+        report = pipeline.index(list(target.paths), source_tag=target.tags, on_file=on_file)
+    if report.is_unchanged:  # nothing was read, and nobody counted
+        on_file(report.files)
+    return report
 
 
 def _as_built(settings: Settings, built: dict[str, Any]) -> Settings:

@@ -65,7 +65,7 @@ class GenerationQueue:
             on_token: called with each word, in the work's thread.
         Raises: ProblemError: 503, the queue is full or closed; and what the work raises.
         """
-        self._admit()
+        self.admit()
         self._queued += 1
         try:
             await self._slots.acquire()
@@ -73,7 +73,7 @@ class GenerationQueue:
             self._queued -= 1
         if self._is_closed:
             self._slots.release()
-            self._admit()
+            self.admit()
         abandoned = threading.Event()
         self._running.add(abandoned)
         started = perf_counter()
@@ -99,7 +99,11 @@ class GenerationQueue:
             abandoned.set()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _admit(self) -> None:
+    def admit(self) -> None:
+        """Look whether there is a place now; `run` does so itself.
+
+        Raises: ProblemError: 503, the queue is full or closed.
+        """
         if self._is_closed:
             raise ProblemError(
                 503,

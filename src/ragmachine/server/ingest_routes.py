@@ -7,13 +7,19 @@ import os
 from collections.abc import Callable
 from typing import Annotated
 
-from fastapi import APIRouter, File, Path, UploadFile
+from fastapi import APIRouter, File, Path, Request, UploadFile
 from starlette.responses import Response
 
 from ragmachine.server.folders import Folders
 from ragmachine.server.jobs import Job, Target
 from ragmachine.server.problems import ProblemError, encoded
-from ragmachine.server.schemas import IngestRequest, JobResponse, UploadResponse
+from ragmachine.server.schemas import (
+    CollectionForm,
+    CollectionQuery,
+    IngestRequest,
+    JobResponse,
+    UploadResponse,
+)
 from ragmachine.server.service import Service
 from ragmachine.server.uploads import store
 
@@ -28,18 +34,33 @@ def ingest_routes(service: Service) -> APIRouter:
     async def ingest(asked: IngestRequest) -> Response:
         """Index a folder of this computer, or what is indexed again; the job's id comes at once.
 
-        The index then holds that folder alone, or beside the others where `add` is true.
+        A new folder comes beside those that are indexed, or instead of them where `add` is false;
+        with a folder, `collection` may be one that is not there yet.
         """
-        return _accepted(await _begun(service, "ingest", lambda: Folders(service).target(asked)))
+        pipelines = service.collections
+        find = pipelines.open_or_new if asked.path else pipelines.open
+
+        def plan() -> Target:
+            return Folders(find(asked.collection), service.options, service.pipeline).target(asked)
+
+        return _accepted(await _begun(service, "ingest", plan))
 
     @router.post("/ingest/upload", response_model=UploadResponse, status_code=202)
     async def upload(
         files: Annotated[list[UploadFile], File(min_length=1, max_length=_MOST_FILES)],
+        request: Request,
+        collection: CollectionForm = None,
     ) -> Response:
         """Store files in the folder of uploads and index them; a known name is replaced."""
-        folder, _ = await service.in_thread(lambda: Folders(service).uploads())
-        stored = await asyncio.to_thread(_stored, files, folder)  # searches need not wait for it
-        job = await _begun(service, "upload", lambda: Folders(service).uploads()[1])
+        is_named = "collection" in await request.form()  # an empty field is a name as well
+        name = (collection or "") if is_named else None
+
+        def find() -> tuple[str, Target]:
+            return Folders(service.collections.open(name), service.options).uploads()
+
+        folder, _ = await service.aside(find)
+        stored = await asyncio.to_thread(_stored, files, folder)  # nothing need wait for it
+        job = await _begun(service, "upload", lambda: find()[1])
         document = {"stored": stored, "job": job.to_json()}
         return Response(encoded(document), 202, _location(job), "application/json")
 
@@ -54,16 +75,22 @@ def ingest_routes(service: Service) -> APIRouter:
         return Response(encoded(found.to_json()), media_type="application/json")
 
     @router.delete("/sources/{tag}", response_model=JobResponse, status_code=202)
-    async def remove(tag: Annotated[str, Path(max_length=100)]) -> Response:
+    async def remove(
+        tag: Annotated[str, Path(max_length=100)], collection: CollectionQuery = None
+    ) -> Response:
         """Take the folders of a tag out of the index; their files stay."""
-        return _accepted(await _begun(service, "remove", lambda: Folders(service).without(tag)))
+
+        def plan() -> Target:
+            return Folders(service.collections.open(collection), service.options).without(tag)
+
+        return _accepted(await _begun(service, "remove", plan))
 
     return router
 
 
 async def _begun(service: Service, kind: str, plan: Callable[[], Target]) -> Job:
     """A job for what is planned; a plan that cannot be is refused at once."""
-    return service.jobs.begin(kind, await service.in_thread(plan), plan)
+    return service.jobs.begin(kind, await service.aside(plan), plan)
 
 
 def _stored(files: list[UploadFile], folder: str) -> list[str]:

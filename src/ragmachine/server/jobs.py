@@ -30,11 +30,13 @@ class Target:
         paths: folders, or a single file; none for those that it was built of.
         tags: of the folders, by commas; one for each, or "".
         is_as_built: cut and score as the index was built, whatever the settings say now.
+        collection: name of the index, "" for the one without.
     """
 
     paths: tuple[str, ...] = ()
     tags: str = ""
     is_as_built: bool = False
+    collection: str = ""
 
 
 class Build(Protocol):
@@ -90,6 +92,7 @@ class Job:
         return {
             "job_id": self.id,
             "kind": self.kind,
+            "collection": self.target.collection,
             "paths": list(self.target.paths),
             "state": self.state,
             "files_done": self.files,
@@ -104,10 +107,11 @@ class JobRunner:
 
     Args:
         build: indexes folders.
-        take_into_use: called after it, so that a job that is done can be searched.
+        take_into_use: called after it with the collection, so that a job that is done can be
+            searched.
     """
 
-    def __init__(self, build: Build, take_into_use: Callable[[], object]) -> None:
+    def __init__(self, build: Build, take_into_use: Callable[[str], object]) -> None:
         self._build = build
         self._take_into_use = take_into_use
         self._jobs: OrderedDict[str, Job] = OrderedDict()
@@ -171,7 +175,7 @@ class JobRunner:
         try:
             job.target = plan()
             job.report = self._build(job.target, advance, self._stopped.is_set)
-            self._take_into_use()
+            self._take_into_use(job.target.collection)
         except Exception as error:  # noqa: BLE001  (whatever it is, the job tells it)
             if not isinstance(error, RagError | ProblemError | CancelledBuildError):
                 _LOG.exception("job_failed", extra={"fields": {"job_id": job.id}})

@@ -32,13 +32,10 @@ from ragmachine.server.problems import (
     problem_response,
     request_id_of,
 )
-from ragmachine.server.service import Service
-from ragmachine.server.streams import EventStream, pieces_of, while_connected
+from ragmachine.server.service import Ask, Service
+from ragmachine.server.streams import EventStream, announced, pieces_of, while_connected
 
-_EVENTS = {
-    "description": "the answer; as chunks where `stream` is true",
-    "content": {"text/event-stream": {"schema": {"type": "string"}}},
-}
+_EVENTS = announced("the answer; as chunks where `stream` is true")
 
 
 def openai_routes(service: Service) -> APIRouter:
@@ -49,24 +46,26 @@ def openai_routes(service: Service) -> APIRouter:
 
     @router.get("/models", response_model=ModelList)
     async def models() -> Response:
-        """The one model: the indexed folder, whoever writes its answers."""
-        card = {"id": MODEL, "object": "model", "created": created, "owned_by": "ragmachine"}
-        return as_json({"object": "list", "data": [card]})
+        """One for each collection, whoever writes its answers."""
+        own = service.pipeline.settings.collection
+        others = [name for name in await service.aside(service.collections.names) if name != own]
+        cards = [
+            {"id": name, "object": "model", "created": created, "owned_by": "ragmachine"}
+            for name in (MODEL, *(f"{MODEL}:{other}" for other in others))
+        ]
+        return as_json({"object": "list", "data": cards})
 
     @router.post("/chat/completions", response_model=ChatResponse, responses={200: _EVENTS})
     async def chat(asked: ChatRequest, request: Request) -> Response:
         """Answer the last question of a chat; what it leaves out comes from those before."""
-        if asked.model != MODEL:
-            raise ProblemError(
-                404, "model_not_found", f"there is no model {asked.model!r}", remedy=f"use {MODEL}"
-            )
-        question = question_of(asked)
-        result = await service.search(question, asked.k, asked.filter)
-        head = _head(request_id_of(request.scope))
+        ask = ask_of(asked)
+        service.queue.admit()  # a refusal is a status, also of what is to be a stream
+        result = await service.search(ask)
+        head = _head(asked.model, request_id_of(request.scope))
         if asked.stream:
-            return EventStream(_chunks(service, asked, result, head))
-        work = service.answer(result, asked.k, asked.filter)
-        return as_json(_completion(await while_connected(request, work), head))
+            return EventStream(_chunks(service, asked, ask, result, head))
+        found = await while_connected(request, service.answer(ask, result))
+        return as_json(_completion(found, head))
 
     @router.post("/embeddings", response_model=EmbeddingResponse)
     async def embeddings(asked: EmbeddingRequest) -> Response:
@@ -89,6 +88,22 @@ def openai_routes(service: Service) -> APIRouter:
         return as_json({"object": "list", "data": rows, "model": asked.model, "usage": usage})
 
     return router
+
+
+def ask_of(asked: ChatRequest) -> Ask:
+    """The last question of a chat, and whom it goes to.
+
+    Raises: ProblemError: as `question_of`; 404, there is no such model.
+    """
+    name, colon, collection = asked.model.partition(":")
+    if name != MODEL:
+        raise ProblemError(
+            404,
+            "model_not_found",
+            f"there is no model {asked.model!r}",
+            remedy=f"use {MODEL}, or {MODEL}:COLLECTION, see /v1/models",
+        )
+    return Ask(question_of(asked), asked.k, asked.filter, collection if colon else None)
 
 
 def question_of(asked: ChatRequest) -> str:
@@ -119,12 +134,12 @@ def question_of(asked: ChatRequest) -> str:
 
 
 async def _chunks(
-    service: Service, asked: ChatRequest, result: SearchResult, head: dict[str, Any]
+    service: Service, asked: ChatRequest, ask: Ask, result: SearchResult, head: dict[str, Any]
 ) -> AsyncGenerator[bytes, None]:
     """Chunks: the role, words as they come, the end with the sources; then the usage, if asked."""
     head = {**head, "object": "chat.completion.chunk"}
     yield _chunk(head, {"role": "assistant", "content": ""})
-    work = pieces_of(lambda tell: service.answer(result, asked.k, asked.filter, tell))
+    work = pieces_of(lambda tell: service.answer(ask, result, tell))
     has_words = False
     try:
         async for piece in work:
@@ -146,12 +161,12 @@ async def _chunks(
         await work.aclose()
 
 
-def _head(identity: str) -> dict[str, Any]:
+def _head(model: str, identity: str) -> dict[str, Any]:
     return {
         "id": f"chatcmpl-{uuid.uuid4().hex}",
         "object": "chat.completion",
         "created": int(time.time()),
-        "model": MODEL,
+        "model": model,
         "request_id": identity,
     }
 

@@ -51,7 +51,9 @@ class StreamOptions(Lenient):
 class ChatRequest(Lenient):
     """A chat; its last message of a user is the question."""
 
-    model: str = Field(max_length=200, description=f"{MODEL}, see /v1/models")
+    model: str = Field(
+        max_length=200, description=f"{MODEL}, or {MODEL}:COLLECTION, see /v1/models"
+    )
     messages: list[ChatMessage] = Field(min_length=1, max_length=_MOST_MESSAGES)
     stream: StrictBool | None = False
     stream_options: StreamOptions | None = None

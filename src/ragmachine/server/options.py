@@ -29,6 +29,7 @@ class ServerOptions:
         answers_at_once: questions that the model is asked at the same time.
         answers_waiting: questions that may wait for that.
         searches_at_once: threads that search.
+        collections_open: named indexes that are kept open beside the server's own.
         ingest_roots: folders that may be indexed on request; the indexed one always may.
         upload_dir: where uploads go; "" for ``uploads`` in the indexed folder.
     """
@@ -46,6 +47,7 @@ class ServerOptions:
     answers_at_once: int = 1
     answers_waiting: int = 8
     searches_at_once: int = 1
+    collections_open: int = 4
     ingest_roots: tuple[str, ...] = ()
     upload_dir: str = ""
 

@@ -79,8 +79,8 @@ class ProblemError(HTTPException):
         return f"{self.detail}; {self.remedy}" if self.remedy else str(self.detail)
 
     def to_json(self, request_id: str) -> dict[str, Any]:
-        """The problem's document."""
-        return {
+        """The problem's document; when to ask again is in it, as an event has no headers."""
+        document = {
             "type": "about:blank",
             "title": _title(self.status),
             "status": self.status,
@@ -89,6 +89,8 @@ class ProblemError(HTTPException):
             "remedy": self.remedy,
             "request_id": request_id,
         }
+        retry_after = (self.headers or {}).get("Retry-After", "")
+        return document | ({"retry_after": int(retry_after)} if retry_after.isdecimal() else {})
 
 
 def problem_of(error: Exception) -> ProblemError:

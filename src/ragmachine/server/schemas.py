@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from fastapi import Form
+from fastapi import Query as InQuery
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
 from ragmachine.server.options import MAX_FILTER_CHARS, MAX_K, MAX_QUERY_CHARS
@@ -11,9 +13,17 @@ from ragmachine.server.options import MAX_FILTER_CHARS, MAX_K, MAX_QUERY_CHARS
 Query = Annotated[str, Field(max_length=MAX_QUERY_CHARS, description="words, names, a question")]
 Filter = Annotated[
     str,
-    Field(max_length=MAX_FILTER_CHARS, description="e.g. path:docs/** lang:python symbol:Sampler*"),
+    Field(
+        max_length=MAX_FILTER_CHARS,
+        description="e.g. path:docs/** lang:python symbol:Sampler*, or columns of tables:"
+        " state=open year>=2020",
+    ),
 ]
 K = Annotated[StrictInt, Field(ge=1, le=MAX_K, description="passages to retrieve")]
+COLLECTION = "name of another index of this server, see /collections; empty: the one without a name"
+Collection = Annotated[str | None, Field(max_length=64, description=COLLECTION)]
+CollectionQuery = Annotated[str | None, InQuery(max_length=64, description=COLLECTION)]
+CollectionForm = Annotated[str | None, Form(max_length=64, description=COLLECTION)]
 
 
 class Asked(BaseModel):
@@ -28,6 +38,7 @@ class SearchRequest(Asked):
     query: Query
     k: K = 10
     filter: Filter = ""
+    collection: Collection = None
     explain: StrictBool = Field(False, description="say what was made of the query")
 
 
@@ -37,6 +48,7 @@ class AnswerRequest(Asked):
     query: Query
     k: K = 10
     filter: Filter = ""
+    collection: Collection = None
     stream: StrictBool = Field(
         False, description="server-sent events: sources, token…, answer, or error"
     )
@@ -50,6 +62,7 @@ class QueryRequest(Asked):
     decompose: StrictBool = Field(True, description="search the parts of a question apart")
     generate: StrictBool = Field(True, description="write an answer, else only passages")
     filter: Filter = ""
+    collection: Collection = None
 
 
 class IngestRequest(Asked):
@@ -61,7 +74,8 @@ class IngestRequest(Asked):
     source_tag: str = Field(
         "", max_length=100, pattern=r"^[^,]*$", description="what filters call it by source:"
     )
-    add: StrictBool = Field(False, description="beside what is indexed, rather than instead")
+    add: StrictBool = Field(True, description="beside what is indexed; false: instead of it")
+    collection: Collection = None
 
 
 class Problem(BaseModel):
@@ -74,6 +88,14 @@ class Problem(BaseModel):
     detail: str
     remedy: str = Field(description="what to do next; may be empty")
     request_id: str
+    retry_after: int | None = Field(None, description="seconds until it may go better")
+
+
+_BOX = (
+    "where the passage stands on its page, where that is known: x0, top, x1, bottom in points"
+    " (72 to the inch) from the top left corner of the page as it is shown"
+)
+Box = Annotated[list[int], Field(min_length=4, max_length=4)]
 
 
 class Passage(BaseModel):
@@ -90,6 +112,14 @@ class Passage(BaseModel):
     label: str
     text: str
     place: str | None = Field(None, description="page, row or cell, e.g. p.2")
+    metadata: dict[str, str | list[str]] | None = Field(
+        None, description="short columns of the record that it is text of, by which to filter"
+    )
+    page: int | None = Field(None, description="of a document with pages, from 1")
+    box: Box | None = Field(None, description=_BOX)
+    boxes: list[Box] | None = Field(
+        None, description="a box for each column, where the passage stands in several"
+    )
     stages: dict[str, float] | None = None
 
 
@@ -199,6 +229,7 @@ class JobResponse(BaseModel):
 
     job_id: str
     kind: str
+    collection: str = Field(description="whose index; empty: the one without a name")
     paths: list[str] = Field(description="none: what was indexed before")
     state: str = Field(description="queued, running, done or failed")
     files_done: int
@@ -212,44 +243,3 @@ class UploadResponse(BaseModel):
 
     stored: list[str]
     job: JobResponse
-
-
-class HealthResponse(BaseModel):
-    """Whether the server lives, and how its parts are."""
-
-    status: str = Field(description="ok or degraded")
-    components: dict[str, dict[str, Any]]
-    version: str
-    uptime_s: float
-
-
-class ReadyResponse(BaseModel):
-    """The server can answer."""
-
-    ready: bool
-    generation: str
-
-
-class StatsResponse(BaseModel):
-    """What is indexed, and what the server is doing."""
-
-    index: dict[str, Any]
-    jobs: dict[str, int]
-    generation: dict[str, Any]
-    limits: dict[str, float | int]
-
-
-class Percentiles(BaseModel):
-    """Of the last requests, in milliseconds."""
-
-    count: int
-    p50_ms: float
-    p95_ms: float
-    p99_ms: float
-
-
-class TimingsResponse(BaseModel):
-    """Percentiles by stage and by route."""
-
-    window: int
-    timings: dict[str, Percentiles]

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from ragmachine.errors import RagError
 from ragmachine.pipeline import RagPipeline
 from ragmachine.server.logs import LOGGER
 
 if TYPE_CHECKING:
+    from ragmachine.llm.chat import ChatClient
     from ragmachine.retrieval.searcher import Searcher
     from ragmachine.settings import Settings
 
 _LOG = logging.getLogger(LOGGER)
 _RETRY_S = 5.0
+# One index is opened at a time: that takes memory and all of a processor, and numpy reads the heads
+# of its files with `ast`, which fails in two threads at once in some releases of Python 3.11.
+_ONE_AT_A_TIME = threading.Lock()
 
 
 class ServedPipeline(RagPipeline):
@@ -40,6 +47,7 @@ class ServedPipeline(RagPipeline):
         self.failure = ""
         self._opening = threading.Lock()
         self._not_before = 0.0
+        self._in_parts: _InParts | None = None
 
     def opened_searcher(self) -> Searcher:
         """What answers now; see `RagPipeline.opened_searcher`."""
@@ -60,6 +68,32 @@ class ServedPipeline(RagPipeline):
     def opened(self) -> Searcher | None:
         """What answered last, without a look at what there is now; None before the first."""
         return self._opened
+
+    def in_parts(self) -> RagPipeline:
+        """The same index, asked questions that are cut into their parts."""
+        if self.settings.decompose:
+            return self
+        if self._in_parts is None:
+            self._in_parts = _InParts(self)
+        return self._in_parts
+
+    def cutting(self, opened: Searcher) -> Searcher:
+        """What this pipeline opened, for questions that are cut into their parts."""
+        from ragmachine.wiring.searching import in_parts
+
+        return in_parts(opened, self.settings, self._synonyms)
+
+    def flush(self) -> None:
+        """Write what the caches learned; see `RagPipeline.flush`."""
+        super().flush()
+        if self._in_parts:
+            self._in_parts.flush()
+
+    def close(self) -> None:
+        """Keep what was learned and let go of the index; whoever still asks opens it again."""
+        with contextlib.suppress(RagError):
+            self.flush()
+        self._opened = None
 
     def refresh(self) -> Searcher:
         """Take the current generation into use now, and wait until it answers.
@@ -82,7 +116,8 @@ class ServedPipeline(RagPipeline):
 
     def _open(self) -> Searcher:
         before = self._opened
-        opened = super().opened_searcher()
+        with _ONE_AT_A_TIME:
+            opened = super().opened_searcher()
         self.failure, self._not_before = "", 0.0
         if before is not None and opened is not before:
             self.swaps += 1
@@ -94,3 +129,28 @@ class ServedPipeline(RagPipeline):
     def _failed(self, reason: str) -> None:
         self.failure, self._not_before = reason, time.monotonic() + _RETRY_S
         _LOG.error("index_swap_failed", extra={"fields": {"reason": reason}})
+
+
+class _InParts(RagPipeline):
+    """A served pipeline that cuts questions into their parts: the index and the model are its own.
+
+    Args:
+        served: opens the index.
+    """
+
+    def __init__(self, served: ServedPipeline) -> None:
+        super().__init__(replace(served.settings, decompose=True), use_cache=served.use_cache)
+        self._served = served
+        # by what they are made of, so that a generation that was replaced is not kept
+        self._made: WeakKeyDictionary[Searcher, Searcher] = WeakKeyDictionary()
+
+    def opened_searcher(self) -> Searcher:
+        """What answers now; see `ServedPipeline.opened_searcher`."""
+        opened = self._served.opened_searcher()
+        made = self._made.get(opened)
+        if made is None:
+            made = self._made[opened] = self._served.cutting(opened)
+        return made
+
+    def _client(self) -> ChatClient | None:
+        return self._served.chat_client()

@@ -8,12 +8,14 @@ import functools
 import logging
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TypeVar
 
 from ragmachine.errors import RagError
 from ragmachine.models import Answer, SearchResult
+from ragmachine.pipeline import RagPipeline
+from ragmachine.server.collections import Collections
 from ragmachine.server.generation import GenerationQueue, Listener
 from ragmachine.server.jobs import Build, JobRunner
 from ragmachine.server.logs import LOGGER
@@ -27,24 +29,43 @@ _Result = TypeVar("_Result")
 _FLUSH_S = 30.0
 
 
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What is asked.
+
+    Attributes:
+        query, k, filter, explain: as for `RagPipeline.search`.
+        collection: whose index; None for the server's own.
+        parts: search the parts of a question apart and merge them.
+    """
+
+    query: str
+    k: int
+    filter: str = ""
+    collection: str | None = None
+    explain: bool = False
+    parts: bool = False
+
+
 class Service:
     """One server's state; made and used in one event loop.
 
     Args:
-        pipeline: searches and answers.
+        pipeline: searches and answers where no other collection is asked.
         options: what is allowed.
         build: indexes folders, see `jobs.Build`.
     """
 
     def __init__(self, pipeline: ServedPipeline, options: ServerOptions, build: Build) -> None:
         self.pipeline = pipeline
+        self.collections = Collections(pipeline, options.collections_open)
         self.options = options
         self.metrics = Metrics()
         self.queue = GenerationQueue(options.answers_at_once, options.answers_waiting)
-        self.jobs = JobRunner(build, pipeline.refresh)
+        self.jobs = JobRunner(build, self.collections.refresh)
         self.started = time.monotonic()
         self._threads = ThreadPoolExecutor(options.searches_at_once, thread_name_prefix="search")
-        self._decomposing: ServedPipeline | None = None
+        self._aside = ThreadPoolExecutor(1, thread_name_prefix="aside")
         self._flushing: asyncio.Task[None] | None = None
 
     async def in_thread(self, work: Callable[[], _Result]) -> _Result:
@@ -52,57 +73,60 @@ class Service:
 
         Raises: ProblemError: 503, it took too long; and what the work raises.
         """
+        return await self._in(self._threads, work)
+
+    async def aside(self, work: Callable[[], _Result]) -> _Result:
+        """Run what may take longer, so that no search waits for it; as `in_thread` otherwise."""
+        return await self._in(self._aside, work)
+
+    async def _in(self, threads: Executor, work: Callable[[], _Result]) -> _Result:
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(self.options.request_timeout_s):
-                return await loop.run_in_executor(self._threads, work)
+                return await loop.run_in_executor(threads, work)
         except TimeoutError:
             raise _too_slow(self.options.request_timeout_s) from None
 
-    async def search(
-        self, query: str, k: int, filter_text: str, *, explain: bool = False, parts: bool = False
-    ) -> SearchResult:
+    async def pipeline_of(self, collection: str | None) -> ServedPipeline:
+        """The pipeline of a collection, None for the server's own.
+
+        Raises: as `Collections.open`; ProblemError: 503, opening it took too long.
+        """
+        if found := self.collections.at_hand(collection):
+            return found
+        return await self.aside(lambda: self.collections.open(collection))
+
+    async def search(self, ask: Ask) -> SearchResult:
         """Search, and count it.
 
-        Args:
-            query: as for `RagPipeline.search`.
-            k: likewise.
-            filter_text: likewise.
-            explain: likewise.
-            parts: search the parts of a question apart and merge them.
+        Raises: as `RagPipeline.search` and `pipeline_of`.
         """
-        pipeline = self._searching(parts=parts)
-        ask = functools.partial(pipeline.search, query, k, filter=filter_text, explain=explain)
-        result = await self.in_thread(ask)
+        pipeline = await self._asked(ask)
+        search = functools.partial(
+            pipeline.search, ask.query, ask.k, filter=ask.filter, explain=ask.explain
+        )
+        result = await self.in_thread(search)
         self.metrics.stages(result.stage_ms)
-        if result.stage_ms and not explain:
+        if result.stage_ms and not ask.explain:
             self.metrics.cache("query", is_hit=result.is_cached)
         return result
 
     async def answer(
-        self,
-        result: SearchResult,
-        k: int,
-        filter_text: str,
-        on_token: Listener | None = None,
-        *,
-        parts: bool = False,
+        self, ask: Ask, result: SearchResult, on_token: Listener | None = None
     ) -> Answer:
         """Answer from a search, when it is its turn; see `GenerationQueue.run`.
 
         Args:
+            ask: what was searched for.
             result: of `search`.
-            k: what it was searched with, to know an earlier answer by.
-            filter_text: likewise.
             on_token: called with each word, in another thread.
-            parts: as `result` was searched.
         Raises: ProblemError: 503, the queue is full, or it took too long; RagError.
         """
-        pipeline = self._searching(parts=parts)
+        pipeline = await self._asked(ask)
 
         def work(listen: Listener) -> Answer:
             if self.keeps_answers:
-                return pipeline.answer(result.query, k, filter=filter_text, on_token=listen)
+                return pipeline.answer(result.query, ask.k, filter=ask.filter, on_token=listen)
             return pipeline.answer_from(result, on_token=listen)
 
         asked = time.perf_counter()
@@ -125,14 +149,9 @@ class Service:
         """Whether a model's answer may be one that it gave earlier."""
         return self.pipeline.settings.answer_cache and self.pipeline.use_cache
 
-    def _searching(self, *, parts: bool) -> ServedPipeline:
-        """The pipeline, or the one that cuts questions into parts, made when it is first asked."""
-        if not parts or self.pipeline.settings.decompose:
-            return self.pipeline
-        if self._decomposing is None:
-            settings = replace(self.pipeline.settings, decompose=True)
-            self._decomposing = ServedPipeline(settings, use_cache=self.pipeline.use_cache)
-        return self._decomposing
+    async def _asked(self, ask: Ask) -> RagPipeline:
+        pipeline = await self.pipeline_of(ask.collection)
+        return pipeline.in_parts() if ask.parts else pipeline
 
     async def start(self) -> None:
         """Open the index while requests may come already; that there is none yet is no error."""
@@ -146,7 +165,8 @@ class Service:
         self.queue.close()
         await asyncio.to_thread(self.jobs.close)
         await asyncio.to_thread(self._flush)
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for threads in (self._threads, self._aside):
+            threads.shutdown(wait=False, cancel_futures=True)
 
     def _warm(self) -> None:
         """The first question need not wait for what is imported or opened at first."""
@@ -165,7 +185,7 @@ class Service:
             await asyncio.to_thread(self._flush)
 
     def _flush(self) -> None:
-        for pipeline in filter(None, (self.pipeline, self._decomposing)):
+        for pipeline in self.collections.opened():
             with contextlib.suppress(RagError):
                 pipeline.flush()
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import FileResponse, Response
 
 from ragmachine.server.ask_routes import as_json
-from ragmachine.server.schemas import ExcerptResponse
+from ragmachine.server.schemas import CollectionQuery, ExcerptResponse
 from ragmachine.server.service import Service
 from ragmachine.server.sources import file_on_disk, read_lines
 
@@ -40,11 +40,13 @@ def source_routes(service: Service) -> APIRouter:
         start_line: Annotated[int | None, _LINE] = None,
         end_line: Annotated[int | None, _LINE] = None,
         format: Annotated[Literal["json", "text", "file"], Query()] = "json",
+        collection: CollectionQuery = None,
     ) -> Response:
         """Lines of an indexed file as they were indexed, or the file (`format=file`)."""
+        pipeline = await service.pipeline_of(collection)
 
         def read() -> Response:
-            index = service.pipeline.opened_index()
+            index = pipeline.opened_index()
             if format == "file":
                 return _file(file_on_disk(index, path))
             excerpt = read_lines(index, path, start_line, end_line)

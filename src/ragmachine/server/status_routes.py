@@ -11,13 +11,16 @@ from ragmachine import __version__
 from ragmachine.errors import RagError
 from ragmachine.server.ask_routes import as_json
 from ragmachine.server.metrics import CONTENT_TYPE, WINDOW
-from ragmachine.server.schemas import (
+from ragmachine.server.schemas import CollectionQuery
+from ragmachine.server.served import ServedPipeline
+from ragmachine.server.service import Service
+from ragmachine.server.status_schemas import (
+    CollectionsResponse,
     HealthResponse,
     ReadyResponse,
     StatsResponse,
     TimingsResponse,
 )
-from ragmachine.server.service import Service
 
 _METRICS = {
     "description": "Prometheus text format",
@@ -49,10 +52,16 @@ def status_routes(service: Service) -> APIRouter:
         index = await service.in_thread(pipeline.opened_index)
         return as_json({"ready": True, "generation": index.generation})
 
+    @router.get("/collections", response_model=CollectionsResponse)
+    async def collections() -> Response:
+        """The indexes that can be asked; opens none of them."""
+        return as_json(await service.aside(service.collections.to_json))
+
     @router.get("/stats", response_model=StatsResponse)
-    async def stats() -> Response:
+    async def stats(collection: CollectionQuery = None) -> Response:
         """What is indexed, and what the server is doing."""
-        return as_json(await service.in_thread(lambda: _stats(service)))
+        asked = await service.pipeline_of(collection)
+        return as_json(await service.in_thread(lambda: _stats(service, asked)))
 
     @router.get("/metrics", response_class=Response, responses={200: _METRICS})
     async def metrics() -> Response:
@@ -81,21 +90,29 @@ def _components(service: Service) -> dict[str, dict[str, Any]]:
         index = {"ok": False, "detail": error.message, "remedy": error.remedy}
     if service.pipeline.failure:
         index["ok"] = False
+    others = service.collections.opened()[1:]
+    failures = [f"{one.settings.collection}: {one.failure}" for one in others if one.failure]
     queue = service.queue
     is_full = queue.queued >= queue.waiting > 0
     return {
         "index": index,
+        "collections": {
+            "ok": not failures,
+            "open": [one.settings.collection for one in others],
+            "detail": "; ".join(failures),
+        },
         "generation": {"ok": not is_full, "waiting": queue.queued, "running": queue.running},
         "jobs": {"ok": True, **service.jobs.counts()},
     }
 
 
-def _stats(service: Service) -> dict[str, Any]:
-    pipeline, options, queue = service.pipeline, service.options, service.queue
+def _stats(service: Service, pipeline: ServedPipeline) -> dict[str, Any]:
+    options, queue = service.options, service.queue
     index = pipeline.opened_index()
     manifest = index.manifest
     return {
         "index": {
+            "collection": pipeline.settings.collection,
             "generation": index.generation,
             "corpus_root": manifest["corpus_root"],
             **manifest["counts"],

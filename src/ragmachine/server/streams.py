@@ -81,6 +81,13 @@ def event(name: str, document: object) -> bytes:
     return b"event: %s\ndata: %s\n\n" % (name.encode("ascii"), encoded(document))
 
 
+def announced(about: str) -> dict[str, Any]:
+    """An answer that may be a stream, for the OpenAPI document: the schema is of each event."""
+    text = {"type": "string"}
+    schema = {"type": "object", "properties": {"event": text, "data": text}, "required": ["data"]}
+    return {"description": about, "content": {"text/event-stream": {"schema": schema}}}
+
+
 async def pieces_of(
     work: Callable[[Tell], Awaitable[_Result]],
 ) -> AsyncGenerator[str | tuple[_Result], None]:

@@ -26,13 +26,13 @@ export const hasToken = () => given !== "";
 
 /** What went wrong, in the server's words (RFC 9457). */
 export class Problem extends Error {
-  constructor(document, retryAfter = 0) {
+  constructor(document) {
     super(document.detail || document.title || "the request failed");
     this.code = document.code || "";
     this.status = document.status || 0;
     this.remedy = document.remedy || "";
     this.requestId = document.request_id || "";
-    this.retryAfter = retryAfter;
+    this.retryAfter = document.retry_after || 0;
   }
 
   /** Whether the same request may well succeed in a moment. */
@@ -47,12 +47,12 @@ const gone = () =>
   new Problem({ code: GONE, detail: "The server does not answer.", remedy: "" });
 
 async function problemIn(response) {
-  const retryAfter = Number(response.headers.get("retry-after")) || 0;
+  const retry_after = Number(response.headers.get("retry-after")) || 0;
   let document = {};
   try {
     document = await response.json();
   } catch { /* something between here and the server wrote it */ }
-  return new Problem({ status: response.status, detail: response.statusText, ...document }, retryAfter);
+  return new Problem({ status: response.status, detail: response.statusText, retry_after, ...document });
 }
 
 async function request(path, options = {}) {
@@ -115,17 +115,37 @@ function eventIn(block) {
   return data.length ? [name, JSON.parse(data.join("\n"))] : null;
 }
 
-/** Where lines of an indexed file, or the file itself, are read. */
-export function sourceUrl(filePath, query = {}) {
-  const path = filePath.split("/").map(encodeURIComponent).join("/");
+/** The field, or the parameter, that names a collection; none where it is null, the server's own. */
+export const named = (collection) => (collection === null ? {} : { collection });
+
+/** A path with its parameters. */
+export function withQuery(path, query) {
   const text = new URLSearchParams(query).toString();
-  return `/source/${path}${text ? `?${text}` : ""}`;
+  return text ? `${path}?${text}` : path;
 }
 
-/** Send files; fetch cannot tell how much of a body is out, so this is an older interface. */
-export function upload(files, onProgress) {
+/** Where lines of an indexed file, or the file itself, are read. */
+export function sourceUrl(filePath, collection, query = {}) {
+  const path = filePath.split("/").map(encodeURIComponent).join("/");
+  return withQuery(`/source/${path}`, { ...query, ...named(collection) });
+}
+
+/** Send files to a collection; where a token is wanted, it is asked for and they are sent again. */
+export async function upload(files, collection, onProgress) {
   const body = new FormData();
+  for (const [name, value] of Object.entries(named(collection))) body.append(name, value);
   for (const file of files) body.append("files", file, file.name);
+  for (;;) {
+    try {
+      return await sent(body, onProgress);
+    } catch (problem) {
+      if (problem.status !== 401 || !(await askForToken())) throw problem;
+    }
+  }
+}
+
+/** fetch cannot tell how much of a body is out, so this is an older interface. */
+function sent(body, onProgress) {
   return new Promise((resolve, reject) => {
     const sending = new XMLHttpRequest();
     sending.open("POST", "/ingest/upload");

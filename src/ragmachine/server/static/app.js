@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import { answerView } from "./answer.js";
+import { collectionChoice } from "./collections.js";
 import { byId, count, el, say, sentenceOf, show, wordPattern } from "./dom.js";
 import { frame } from "./frame.js";
 import { historyDialog, remember } from "./history.js";
@@ -13,6 +14,10 @@ import { uploadDialog } from "./upload.js";
 const question = byId("question");
 const filter = byId("filter");
 const notices = new Notices();
+const choice = collectionChoice(() => {
+  notices.clear();
+  start().then(() => say(byId("corpus").textContent));
+});
 let asking = new AbortController();
 let asked = null;
 
@@ -21,12 +26,14 @@ const pane = sourcePane((opened) => {
   keepOpened(opened?.rank || 0);
 });
 const answer = answerView((where, exact, opener) =>
-  pane.open(where, { exact, opener, pattern: wordPattern(asked.query) }));
+  pane.open(where, { exact, opener, ...shownOf(asked) }));
 const passages = passagesView(
   (hit, opener, isQuiet) =>
-    pane.open(hit, { opener, isQuiet, rank: hit.rank, pattern: wordPattern(asked.query) }),
+    pane.open(hit, { opener, isQuiet, rank: hit.rank, ...shownOf(asked) }),
   narrow,
 );
+
+const shownOf = ({ query, collection }) => ({ collection, pattern: wordPattern(query) });
 
 // ---- asking
 
@@ -35,9 +42,11 @@ const inForm = () => ({
   k: Number(byId("k").value),
   filter: filter.value.trim(),
   only: byId("only").checked,
+  collection: choice.value(),
 });
 
-function putInForm({ query, k, filter: conditions, only }) {
+function putInForm({ query, k, filter: conditions, only, collection }) {
+  choice.put(collection);
   question.value = query;
   filter.value = conditions;
   byId("only").checked = only;
@@ -87,7 +96,8 @@ function idle() {
 
 async function run(request, signal, rank) {
   say("Searching…");
-  const plain = { query: request.query, k: request.k, filter: request.filter };
+  const { query, k, filter: conditions, collection } = request;
+  const plain = { query, k, filter: conditions, ...api.named(collection) };
   if (!request.only) answer.begin();
   const found = await api.post("/search", plain, signal);
   drawPassages(found, plain);
@@ -165,6 +175,7 @@ function addressOf(request, rank = 0) {
   const parameters = new URLSearchParams({ q: request.query, k: request.k });
   if (request.filter) parameters.set("filter", request.filter);
   if (request.only) parameters.set("only", "passages");
+  if (request.collection !== null) parameters.set("collection", request.collection);
   if (rank) parameters.set("open", rank);
   return `/?${parameters}`;
 }
@@ -177,12 +188,15 @@ function fromAddress() {
   const given = new URLSearchParams(location.search);
   const query = (given.get("q") || "").trim();
   const k = Math.min(Math.max(Math.round(Number(given.get("k"))) || 10, 1), 100);
-  const request = { query, k, filter: given.get("filter") || "", only: given.get("only") === "passages" };
+  const request = {
+    query, k, filter: given.get("filter") || "", only: given.get("only") === "passages",
+    collection: given.get("collection"),
+  };
   if (query) return void ask(request, { isNew: false, rank: Number(given.get("open")) || 0 });
   stop();
   pane.close();
   asked = null;
-  putInForm({ query: "", k: 10, filter: "", only: false });
+  putInForm({ query: "", k: 10, filter: "", only: false, collection: request.collection });
   answer.hide();
   passages.hide();
   document.title = "ragmachine";
@@ -190,12 +204,16 @@ function fromAddress() {
 }
 
 async function start() {
+  choice.load().catch(() => {}); // whatever it is, the request below meets it as well
+  const collection = choice.value();
+  const isLate = () => collection !== choice.value(); // another one was chosen meanwhile
   try {
-    const stats = await api.get("/stats");
+    const stats = await api.get(api.withQuery("/stats", api.named(collection)));
+    if (isLate()) return;
     startDrawn(stats);
     if (asked) hideStart();
   } catch (problem) {
-    if (!asked) notices.tell(problem, start);
+    if (!asked && !isLate()) notices.tell(problem, start);
   }
 }
 
@@ -253,6 +271,7 @@ uploadDialog(
     question.focus();
     question.select();
   },
+  choice.value,
 );
 window.addEventListener("popstate", fromAddress);
 

@@ -21,10 +21,11 @@ function keep(rows) {
   } catch { /* full or forbidden: it is a convenience */ }
 }
 
-export function remember({ query, k, filter, only }) {
-  const isSame = (row) => row.query === query && (row.filter || "") === filter;
+export function remember({ query, k, filter, only, collection }) {
+  const isSame = (row) => row.query === query && (row.filter || "") === filter
+    && (row.collection ?? null) === collection;
   const others = kept().filter((row) => !isSame(row));
-  keep([{ query, k, filter, only, at: Date.now() }, ...others].slice(0, MOST));
+  keep([{ query, k, filter, only, collection, at: Date.now() }, ...others].slice(0, MOST));
 }
 
 /** @param {(request: object) => void} ask asks again */
@@ -50,10 +51,13 @@ export function historyDialog(ask) {
   function rowDrawn(row) {
     const again = () => {
       dialog.close();
-      ask({ query: row.query, k: Number(row.k) || 10, filter: String(row.filter || ""), only: Boolean(row.only) });
+      ask({
+        query: row.query, k: Number(row.k) || 10, filter: String(row.filter || ""), only: Boolean(row.only),
+        collection: typeof row.collection === "string" ? row.collection : null,
+      });
     };
     const when = new Date(Number(row.at) || 0).toLocaleString();
     return el("li", {}, button(row.query, again, { class: "again" }),
-      el("span", { class: "hint" }, when, row.filter ? ` · ${row.filter}` : ""));
+      el("span", { class: "hint" }, [when, row.collection, row.filter].filter(Boolean).join(" · ")));
   }
 }

@@ -31,8 +31,8 @@ export function sourcePane(onChange) {
 
   /**
    * @param {object} where a hit or a citation
-   * @param {object} options exact: the lines that say it best; pattern: words to mark; opener:
-   *   what gets the focus back; isQuiet: leave the focus where it is; rank: of a hit
+   * @param {object} options collection: that it is of; exact: the lines that say it best; pattern:
+   *   words to mark; opener: what gets the focus back; isQuiet: leave the focus where it is; rank: of a hit
    */
   async function open(where, options = {}) {
     opener = options.opener || opener;
@@ -60,7 +60,7 @@ export function sourcePane(onChange) {
         button("Text", () => showText(now), pressed("text")),
       );
     }
-    tools.push(button(isPdf(where) ? "Open in a tab" : "Save the file", () => openFile(where)));
+    tools.push(button(isPdf(where) ? "Open in a tab" : "Save the file", () => openFile(now)));
     show(byId("pane-tools"), tools);
   }
 
@@ -68,7 +68,7 @@ export function sourcePane(onChange) {
     drawTools(shown.where, "page");
     const page = pageOf(shown.where);
     try {
-      const url = await fileUrl(shown.where);
+      const url = await fileUrl(shown);
       if (shown !== now) return;
       const title = `${shown.where.file_path}${page ? `, page ${page}` : ""}`;
       show(body, el("iframe", { class: "page", title, src: `${url}${page ? `#page=${page}` : ""}` }));
@@ -78,8 +78,8 @@ export function sourcePane(onChange) {
   }
 
   /** A frame and a new tab send no token; where there is one, the bytes are fetched first. */
-  async function fileUrl(where) {
-    const url = api.sourceUrl(where.file_path, { format: "file" });
+  async function fileUrl({ where, collection }) {
+    const url = api.sourceUrl(where.file_path, collection, { format: "file" });
     if (!api.hasToken()) return url;
     const bytes = await api.blob(url);
     if (pageUrl) URL.revokeObjectURL(pageUrl);
@@ -87,10 +87,11 @@ export function sourcePane(onChange) {
     return pageUrl;
   }
 
-  async function openFile(where) {
+  async function openFile(shown) {
+    const { where } = shown;
     try {
       const page = pageOf(where);
-      const url = await fileUrl(where);
+      const url = await fileUrl(shown);
       const link = el("a", { href: `${url}${page ? `#page=${page}` : ""}`, rel: "noopener" });
       if (isPdf(where)) link.target = "_blank";
       else link.download = where.file_path.split("/").at(-1);
@@ -106,7 +107,7 @@ export function sourcePane(onChange) {
     body.setAttribute("aria-busy", "true");
     try {
       const first = Math.max(1, where.first_line - AROUND);
-      const excerpt = await read(where, first, where.last_line + AROUND);
+      const excerpt = await read(shown, first, where.last_line + AROUND);
       if (shown !== now) return;
       const code = el("code", {}, rowsOf(excerpt, shown));
       const above = button("Show more above", () => more(-1));
@@ -121,7 +122,7 @@ export function sourcePane(onChange) {
       const more = async (direction) => {
         const [from, to] = shown.range;
         const wanted = direction < 0 ? [Math.max(1, from - MORE), from - 1] : [to + 1, to + MORE];
-        const next = await read(where, ...wanted).catch(fail);
+        const next = await read(shown, ...wanted).catch(fail);
         if (!next || shown !== now) return;
         const rows = rowsOf(next, shown);
         if (direction < 0) code.prepend(...rows);
@@ -138,8 +139,8 @@ export function sourcePane(onChange) {
     }
   }
 
-  const read = (where, first, last) =>
-    api.get(api.sourceUrl(where.file_path, { start_line: first, end_line: last }));
+  const read = ({ where, collection }, first, last) =>
+    api.get(api.sourceUrl(where.file_path, collection, { start_line: first, end_line: last }));
 
   function rowsOf(excerpt, { where, exact, pattern }) {
     return linesOf(excerpt.text).map((text, index) => {

@@ -8,8 +8,9 @@ const POLL_MS = 500;
 /**
  * @param {() => void} onIndexed called when new files can be asked about
  * @param {(filter: string) => void} onAsk goes to the question
+ * @param {() => string|null} collection where files go
  */
-export function uploadDialog(onIndexed, onAsk) {
+export function uploadDialog(onIndexed, onAsk, collection) {
   const dialog = byId("upload");
   const input = byId("files");
   const progress = byId("progress");
@@ -58,7 +59,7 @@ export function uploadDialog(onIndexed, onAsk) {
     byId("after-upload").replaceChildren();
     tell(`Sending ${count(files.length, "file")}…`);
     try {
-      const { stored, job } = await api.upload(files, (share) => {
+      const { stored, job } = await api.upload(files, collection(), (share) => {
         progress.value = share;
         if (share >= 1) tell("Sent. Waiting to be indexed…");
       });
