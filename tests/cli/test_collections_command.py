@@ -68,6 +68,16 @@ def test_collections_inside_the_corpus_are_not_indexed(program: Program, shelf: 
     assert outcome.document()["files"] == 0
 
 
+def test_a_collection_leaves_out_the_indexes_beside_it(program: Program, shelf: Path) -> None:
+    """Those, and the one without a name, are no documents; what else lies there is one."""
+    run(program, shelf, "index", "--target_dir", "src", "--collection", "code")
+    (shelf / "index" / "mine.md").write_text("gamma\n")
+    words = ["--target_dir", str(shelf), "--collection", "all", "--json"]
+    assert run(program, shelf, "index", *words).document()["files"] == 4
+    assert run(program, shelf, "index", *words).document()["unchanged"]
+    assert found(program, shelf, "gamma", "--collection", "all") == ["mine.md"]
+
+
 def test_remove_asks_first(program: Program, shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a terminal to ask on it refuses; on one, anything but yes keeps the index."""
     outcome = run(program, shelf, "remove")

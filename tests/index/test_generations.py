@@ -74,8 +74,9 @@ def test_a_folder_without_an_index_says_how_to_build_one(project: Workspace) -> 
 def test_a_garbled_current_is_damage(indexed: Workspace, content: bytes) -> None:
     """Whatever CURRENT holds, a search fails with its name, and the next run mends it."""
     (indexed.folder / "CURRENT").write_bytes(content)
-    with pytest.raises(IndexCorruptError, match="CURRENT"):
+    with pytest.raises(IndexCorruptError, match="CURRENT") as caught:
         indexed.found("cache")
+    assert "--collection" in caught.value.remedy  # `make index` alone would build another one
     assert_next_run_is_clean(indexed)
 
 

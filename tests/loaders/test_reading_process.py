@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -148,6 +149,26 @@ def test_a_document_that_takes_too_long_is_asked_for_once(
         sandbox.ask("html", 0.01, b"<p>word</p>" * 500_000, max_chars=10**9)
     assert not caught.value.is_doubtful
     sandbox.close()
+
+
+def test_a_reply_that_is_too_long_is_refused(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its process still writes when nobody reads: it is ended, and not waited for."""
+    monkeypatch.setattr(module, "_MAX_REPLY_BYTES", 1 << 20)
+    sandbox.ask("open_pdf", 60, pdf(lines(PROSE)))
+    process = sandbox._process
+    assert process is not None
+    monkeypatch.setattr(Sandbox, "_start", None)  # another would say as much
+    rescue = threading.Timer(20, process.kill)  # a test that fails should end as well
+    rescue.start()
+    try:
+        with pytest.raises(ReaderLostError, match="came to more than 1 MiB when read"):
+            sandbox.ask("html", 60, b"<p>word</p>" * 300_000, max_chars=10**9)
+    finally:
+        rescue.cancel()
+    assert process.returncode is not None
+    assert not sandbox.is_running
 
 
 @pytest.mark.parametrize("documents_before", [0, 1])

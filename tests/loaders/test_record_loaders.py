@@ -44,6 +44,18 @@ def test_a_row_is_a_document(delimiter: str) -> None:
     assert loaded.metadata[1] == {"id": "2", "state": "closed"}
 
 
+@pytest.mark.parametrize(
+    ("head", "name"), [("a  b,a b", "a b"), (",column 1", "column 1")], ids=["blanks", "unnamed"]
+)
+def test_columns_of_one_name_lose_nothing(head: str, name: str) -> None:
+    """Headers that differ in their blanks alone, or bear an unnamed one's name, share it."""
+    rows = "".join(f"\nx{n},y{n},{PROSE.format(n)}" for n in range(1, ROWS + 1))
+    loaded = load("a.csv", f"{head},body{rows}\n")
+    assert loaded is not None
+    assert loaded.text.startswith(f"{name}: x1, y1\nbody: ")
+    assert loaded.metadata[0] == {name: ["x1", "y1"]}
+
+
 def test_tabs_by_the_name_of_the_file() -> None:
     """A .tsv file is cut at tabs, even where commas are more frequent."""
     text = table(delimiter="\t").replace("night and", "night, quite, and")

@@ -177,3 +177,11 @@ def test_an_index_without_tables_says_so() -> None:
     with pytest.raises(UsageError, match="no table of records is indexed") as caught:
         rows_meeting([ColumnCondition("status", "=", "open")], [])
     assert "text_columns" in caught.value.remedy
+
+
+def test_an_apostrophe_without_quotes_is_explained() -> None:
+    """The remedy shows how to write it, and what it shows can be read."""
+    with pytest.raises(UsageError, match="no closing quotation") as caught:
+        parse_filter("name=O'Hara")
+    shown = caught.value.remedy.rpartition(": ")[2]
+    assert parse_filter(shown) == (ColumnCondition("name", "=", "O'Hara"),)

@@ -11,9 +11,9 @@ from typing import Any
 import orjson
 
 from ragmachine.errors import IndexCorruptError, StorageError
+from ragmachine.index.hashes import REBUILD
 
 TEMPORARY = ".tmp"
-_REMEDY = "build the index again: `make index`"
 
 
 class Documents:
@@ -58,7 +58,7 @@ def damage(path: str) -> Iterator[None]:
         yield
     except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
         raise IndexCorruptError(
-            f"{path} is missing or is not what a build writes", remedy=_REMEDY
+            f"{path} is missing or is not what a build writes", remedy=REBUILD
         ) from error
 
 

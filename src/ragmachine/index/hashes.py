@@ -12,7 +12,7 @@ from ragmachine.errors import IndexCorruptError
 
 SUFFIX = ".hash"
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
-_REMEDY = "build the index again: `make index`"
+REBUILD = "build the index again: `make index`, or `ragmachine index` with its own --collection"
 
 
 def file_digest(path: str) -> str:
@@ -87,4 +87,4 @@ def _name_in(member: str, base: str) -> str:
 
 
 def _corrupt(message: str) -> IndexCorruptError:
-    return IndexCorruptError(message, remedy=_REMEDY)
+    return IndexCorruptError(message, remedy=REBUILD)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ragmachine.collection_names import COLLECTIONS_FOLDER
 from ragmachine.corpus.discover import Choice, Discovery, discover
 from ragmachine.index.store import is_own_name
 
@@ -56,7 +58,7 @@ class Selection:
 
 
 def find_sources(root: str, index_folder: str, selection: Selection) -> Discovery:
-    """Discover a corpus, without the files of an index that lies inside it.
+    """Discover a corpus, without the files of an index that lies inside it, or of those beside it.
 
     Raises: CorpusError: the root, or a folder of the selection, is not there.
     """
@@ -75,10 +77,9 @@ def find_sources(root: str, index_folder: str, selection: Selection) -> Discover
         found.files += part.files
         found.problems += part.problems
         found.skipped += part.skipped
-    own = _place(index_folder, root)
-    if own is not None:
-        found.files = [file for file in found.files if not _is_own(file.path, own)]
-        found.problems = [row for row in found.problems if not _is_own(row[0], own)]
+    is_own = _own(index_folder, root)
+    found.files = [file for file in found.files if not is_own(file.path)]
+    found.problems = [row for row in found.problems if not is_own(row[0])]
     if len(selection.folders) > 1:
         found.files.sort(key=lambda file: file.path)
     return found
@@ -91,5 +92,18 @@ def _place(folder: str, root: str) -> str | None:
     return inside[len(above) :].replace(os.sep, "/") if inside.startswith(above) else None
 
 
-def _is_own(path: str, own: str) -> bool:
-    return path.startswith(own) if own else is_own_name(path.partition("/")[0])
+def _own(index_folder: str, root: str) -> Callable[[str], bool]:
+    """Tells paths below a root that are of an index, or of one that lies side by side with it."""
+    own = _place(index_folder, root)
+    above = os.path.dirname(os.path.normpath(index_folder))
+    is_named = os.path.basename(above) == COLLECTIONS_FOLDER
+    beside = _place(os.path.dirname(above), root) if is_named else None
+    places = [place for place in (own, beside) if place is not None]
+
+    def is_own(path: str) -> bool:
+        if own and path.startswith(own):
+            return True
+        below = [path[len(place) :] for place in places if path.startswith(place)]
+        return any(is_own_name(one.partition("/")[0]) for one in below)
+
+    return is_own

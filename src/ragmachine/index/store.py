@@ -37,7 +37,7 @@ from ragmachine.errors import (
     StorageError,
 )
 from ragmachine.index.files import TEMPORARY, read_json, replace_file, storage_errors
-from ragmachine.index.hashes import SUFFIX, verify, write_hash
+from ragmachine.index.hashes import REBUILD, SUFFIX, verify, write_hash
 from ragmachine.index.lock import exclusive
 
 FORMAT_VERSION = 3
@@ -113,13 +113,10 @@ class IndexStore:
             ) from error
         except (OSError, UnicodeDecodeError) as error:
             raise IndexCorruptError(
-                f"{self.path(CURRENT)} is unreadable", remedy="build the index again: `make index`"
+                f"{self.path(CURRENT)} is unreadable", remedy=REBUILD
             ) from error
         if not _GENERATION.fullmatch(name):
-            raise IndexCorruptError(
-                f"{self.path(CURRENT)} names no generation",
-                remedy="build the index again: `make index`",
-            )
+            raise IndexCorruptError(f"{self.path(CURRENT)} names no generation", remedy=REBUILD)
         return os.path.join(self.folder, name)
 
     def start_verification(self) -> None:
@@ -183,7 +180,7 @@ class IndexStore:
             raise IndexVersionError(
                 f"the index in {self.folder} has format {found}, this version reads"
                 f" {FORMAT_VERSION}",
-                remedy="build it again: `make index`",
+                remedy=REBUILD,
             )
         return dict(manifest)
 

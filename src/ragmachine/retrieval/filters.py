@@ -42,7 +42,10 @@ def parse_filter(text: str) -> tuple[Condition | ColumnCondition, ...]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise UsageError(f"the filter {text!r} cannot be read: {error}") from None
+        raise UsageError(
+            f"the filter {text!r} cannot be read: {str(error).lower()}",
+            remedy='put a condition with blanks or an apostrophe in quotes: "name=O\'Hara"',
+        ) from None
     return tuple(map(_condition, words))
 
 

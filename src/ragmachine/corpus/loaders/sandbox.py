@@ -79,7 +79,8 @@ class Sandbox:
 
         Raises:
             LoadError: the job refused the document.
-            ReaderLostError: it took too long or too much memory, or the process crashed.
+            ReaderLostError: it took too long or too much memory, came to more than can be handed
+                over, or the process crashed.
         """
         if not data:
             return self._ask(job, seconds, b"", arguments)
@@ -112,7 +113,11 @@ class Sandbox:
             raise
         finally:
             alarm.cancel()
-        if not line:
+        if len(line) == _MAX_REPLY_BYTES and not line.endswith(b"\n"):
+            # it still writes, to nobody: it would never end by itself
+            most = _MAX_REPLY_BYTES / (1 << 20)
+            raise self._lost(f"came to more than {most:g} MiB when read", is_its_own=True)
+        if not line.endswith(b"\n"):
             process.wait()
             if late.is_set() or process.returncode == -_OUT_OF_TIME:
                 raise self._lost(f"took more than {seconds:g} s", is_its_own=True)
@@ -173,17 +178,16 @@ class Sandbox:
 
 
 def _exchange(process: subprocess.Popen[bytes], head: bytes, data: bytes) -> bytes:
-    """The line that answers; b"" where the process is gone."""
+    """The line that answers: without its end where the process is gone, or the line too long."""
     to, from_ = _pipes(process)
     try:
         with contextlib.suppress(BrokenPipeError):  # it may have said why before it went
             to.write(head)
             to.write(data)
             to.flush()
-        line = from_.readline(_MAX_REPLY_BYTES)
+        return from_.readline(_MAX_REPLY_BYTES)
     except OSError:
         return b""
-    return line if line.endswith(b"\n") else b""
 
 
 def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:

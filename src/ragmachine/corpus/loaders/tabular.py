@@ -117,12 +117,12 @@ def _records(text: str, dialect: type[csv.Dialect]) -> Iterator[tuple[int, Recor
     rows = _rows(text, dialect)
     head = [plain_line(name) or f"column {at}" for at, name in enumerate(next(rows, []), start=1)]
     for number, row in enumerate(rows, start=1):
-        record = {name: (value.strip(),) for name, value in zip(head, row, strict=False)}
-        record.update(
-            (f"column {at}", (value.strip(),))
-            for at, value in enumerate(row[len(head) :], start=len(head) + 1)
-        )
-        yield number, {name: values for name, values in record.items() if values[0]}
+        names = [*head, *(f"column {at}" for at in range(len(head) + 1, len(row) + 1))]
+        record: dict[str, list[str]] = {}
+        for name, value in zip(names, row, strict=False):
+            if value := value.strip():  # columns of one name, as lines have it, share it
+                record.setdefault(name, []).append(value)
+        yield number, {name: tuple(values) for name, values in record.items()}
 
 
 def _is_header(row: Sequence[str]) -> bool:
