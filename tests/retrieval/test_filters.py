@@ -152,6 +152,8 @@ def test_a_row_is_kept_by_its_columns(text: str, expected: list[int]) -> None:
         ("stats=open", "no record has a column 'stats'", "known columns: Status, "),
         ("year>=soon", "'soon' is neither a number nor a date", "2024-05-31"),
         ("tags>3", "'tags' holds nothing that '3' can be compared with", "tags=value"),
+        ("year>2_0", "'2_0' is neither a number nor a date", "2024-05-31"),
+        ("year=<2020", "'year=<2020' is no filter", "write year<=2020"),
         ("status=", "'status=' is no filter", "column=value"),
         ("=open", "'=open' is no filter", "column=value"),
     ],

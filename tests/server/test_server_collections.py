@@ -215,7 +215,8 @@ def test_a_damaged_collection_is_its_own_trouble(ask: Asks, root: Path) -> None:
     assert (answer.status_code, answer.json()["code"]) == (503, "index_corrupt")
     assert texts(client, collection="Code-2") == {SAID["Code-2"]}
     rows = {row["collection"]: row for row in client.get("/collections").json()["collections"]}
-    assert rows["docs"]["problem"]
+    assert "manifest.json" in rows["docs"]["problem"]
+    assert str(root) not in rows["docs"]["problem"]
 
 
 def test_health_tells_of_a_collection_that_cannot_be_renewed(ask: Asks, root: Path) -> None:

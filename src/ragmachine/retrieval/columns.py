@@ -46,12 +46,17 @@ class ColumnCondition:
 def column_condition(word: str) -> ColumnCondition | None:
     """Read one word of a filter; None where it is no condition on a column.
 
-    Raises: UsageError: an order is asked for by what is neither number nor date.
+    Raises: UsageError: an order is asked for by what is neither number nor date, or written ``=<``.
     """
     match = _CONDITION.fullmatch(word.removeprefix("-"))
     if not match:
         return None
     column, relation, value = match[1].strip(), match[2].replace("==", "="), match[3].strip()
+    if relation == "=" and value[:1] in ("<", ">"):
+        raise UsageError(
+            f"{word!r} is no filter",
+            remedy=f"write {column}{value[0]}={value[1:]}, or {column}=*{value} for such text",
+        )
     if not column or not value:
         return None
     if relation in _ORDERS and _number(value) is None and not _BOUND.fullmatch(value):
@@ -134,7 +139,7 @@ def _compared(value: str, bound: str) -> tuple[Any, Any] | None:
 
 def _number(text: str) -> float | None:
     try:
-        number = float(text)
+        number = float(text) if "_" not in text else math.nan  # 2_0 is a number to Python alone
     except ValueError:
         return None
     return number if math.isfinite(number) else None

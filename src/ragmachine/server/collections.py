@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from typing import Any
@@ -99,7 +100,9 @@ class Collections:
         names = self.names()
         rows = [one.to_json() for one in collections(self.own.settings) if one.name in names]
         for row in rows:
-            del row["index_dir"]
+            folder = os.path.join(row.pop("index_dir"), "")
+            if row.get("problem"):
+                row["problem"] = row["problem"].replace(folder, "")
         return {"collections": rows, "default": self.own.settings.collection}
 
     def _keep(self, pipeline: ServedPipeline) -> None:
