@@ -182,7 +182,7 @@ def test_nothing_to_quote_is_a_refusal(make_hit):
     """Hits that share no word with the question are not quoted."""
     answer = make_answerer(None).answer(make_result([make_hit("Entirely unrelated.\n")]))
     assert answer.text == (
-        "I don't know: no line of the passage found shares a word with the question.\n"
+        "I don't know: no line of the passage found bears on the question.\n"
         "Searched 1,234 chunks for: default, port."
     )
     assert (answer.mode, answer.citations) == ("none", ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragmachine.generation.intents import intent_scorer, value_subjects
+from ragmachine.generation.intents import intent_scorer, value_subjects, without_asking
 from ragmachine.generation.words import content_words, exact_names
 
 
@@ -20,6 +20,17 @@ from ragmachine.generation.words import content_words, exact_names
         pytest.param("what command installs it", "pip install x", "an x", id="command"),
         pytest.param("which endpoint is used", "POST to /v1/load", "POST it", id="endpoint"),
         pytest.param("what happens on overflow", "if full: drop", "drop it", id="condition"),
+        pytest.param(
+            "how long does it last", "It lasts 24 months.", "It has 24 parts.", id="duration"
+        ),
+        pytest.param(
+            "when is it time to clean it",
+            "Every 3 weeks.",
+            "Every 3 parts.",
+            id="time to do something",
+        ),
+        pytest.param("which has the longer life, a or b", "for 2 hours", "for 2 dogs", id="longer"),
+        pytest.param("which is heavier, a or b", "3 kg", "some", id="comparative"),
         pytest.param("why is it slow", "It waits because of locks.", "It waits.", id="reason"),
     ],
 )
@@ -27,6 +38,28 @@ def test_kinds(question, holds, lacks):
     """A unit that holds a value of the kind asked for counts more than one that does not."""
     judge = intent_scorer(question, [])
     assert judge(holds)[0] > judge(lacks)[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "rest"),
+    [
+        ("How long is the fuse?", "is the fuse?"),
+        ("When is it time to clean it?", "to clean it?"),
+        ("Compare the mass of a and b", "the mass of a and b"),
+        ("What is the difference in mass between a and b?", "What is the mass between a and b?"),
+        ("Is the difference large?", "Is the difference large?"),
+        ("A long fuse", "A long fuse"),
+    ],
+)
+def test_words_that_only_ask(question, rest):
+    """They are left out; the same words elsewhere are not."""
+    assert " ".join(without_asking(question).split()) == rest
+
+
+def test_a_length_is_no_duration():
+    """Metres answer how long something may be as well as hours."""
+    judge = intent_scorer("how long may a line be", [])
+    assert judge("300 m")[0] == judge("3 hours")[0] > 0
 
 
 def test_values_of_the_question_do_not_count():

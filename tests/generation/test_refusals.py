@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragmachine.generation.refusals import is_refusal, no_common_word, nowhere, refuse
+from ragmachine.generation.refusals import is_refusal, no_line, nowhere, refuse
 from ragmachine.models import SearchResult
 
 
@@ -44,7 +44,7 @@ def test_missing_names_are_named(names, reason):
 )
 def test_one_passage_or_several(hits, passages):
     """Singular and plural."""
-    assert no_common_word(hits) == f"no line of {passages} shares a word with the question"
+    assert no_line(hits) == f"no line of {passages} bears on the question"
 
 
 @pytest.mark.parametrize(

@@ -214,3 +214,49 @@ def test_the_default_refuses_a_missing_identifier(indexed: Workspace) -> None:
     assert answer.is_refusal
     assert answer.text.startswith("I don't know: no passage found mentions max_moons.")
     assert not indexed.pipeline(refuse_below=0.0).answer("does the pump know max_moons?").is_refusal
+
+
+@pytest.fixture
+def manuals(project: Workspace) -> Workspace:
+    """Two manuals whose chunks name the product in their labels only."""
+    for number, product in enumerate(("Tarn 2", "Ulva Mini"), 1):
+        project.write(
+            f"{number}.md",
+            f"# {product}\n\n## Data\n\n| Property | Value |\n|---|---|\n"
+            f"| Net mass | {number} kg |\n| Temperature, max. | 4{number} C |\n\n"
+            f"## Spare parts\n\n| Part | Number |\n|---|---|\n| Coil | 71{number}.310.22 |\n",
+        )
+    project.index()
+    return project
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        pytest.param("What is the highest temperature of the Tarn 2?", id="highest for max."),
+        pytest.param("How heavy is the net mass of the Tarn 2?", id="degree"),
+        pytest.param("Which manual lists number 711.310.22?", id="where it is listed"),
+        pytest.param("I need part 711.310.22: where is it listed?", id="wish"),
+        pytest.param("What is the difference in mass between the Tarn 2 and the Ulva Mini?",
+                     id="sides in two documents"),
+        pytest.param("Which has the larger mass, the Tarn 2 or the Ulva Mini?", id="comparative"),
+    ],
+)  # fmt: skip
+def test_words_that_only_ask_are_not_missed(manuals: Workspace, query: str) -> None:
+    """Every other word of the question is there."""
+    assert grounds(manuals, query).strength == 1.0
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        pytest.param("What is the lowest temperature of the Tarn 2?", id="the other bound"),
+        pytest.param("What colour is the Tarn 2?", id="fact"),
+        pytest.param("Which manual lists number 999.310.22?", id="number"),
+        pytest.param("Which has the larger mass, the Tarn 2 or the Tarn 7?", id="side"),
+        pytest.param("Compare the colour of the Tarn 2 and the Ulva Mini", id="property"),
+    ],
+)
+def test_what_is_missing_still_is(manuals: Workspace, query: str) -> None:
+    """A bound, a fact, a number, one side of a comparison, or what is compared."""
+    assert grounds(manuals, query).strength < 0.41

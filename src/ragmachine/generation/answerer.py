@@ -22,7 +22,7 @@ from .refusals import (
     NOTHING_SUPPORTED,
     TOO_LITTLE_FOUND,
     is_refusal,
-    no_common_word,
+    no_line,
     nowhere,
     refuse,
 )
@@ -209,7 +209,7 @@ class Answerer:
         passages = ContextStitcher(_QUOTED_CHARS).stitch(result.hits).passages
         answer = extract_answer(result.query, passages, terms=self._terms, asked=self._asked)
         if not answer.text:
-            refusal = refuse(result, no_common_word(len(result.hits)), notice=notice)
+            refusal = refuse(result, no_line(len(result.hits)), notice=notice)
             return replace(refusal, context=_shown(passages))
         return Answer(
             answer.text,

@@ -16,6 +16,13 @@ _LITERAL = (
     r"|[A-Z][A-Z0-9_]{2,}\b|\w+\.\w+"
 )
 
+_ASKING = re.compile(
+    r"\bhow (?:big|deep|far|fast|hard|heavy|high|large|late|long|low|many|much|often|old|quickly"
+    r"|slow|small|soon|strong|strongly|tall|wide)\b|\bwhen is it (?:time|due)\b"
+    r"|\b(?:compare|contrast|differences? (?:between|in|of))\b",
+    re.IGNORECASE,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Intent:
@@ -41,8 +48,18 @@ _INTENTS = (
     _intent(
         1.0,
         r"\bhow (?:many|much|long|often|large|big|fast)\b|\b(?:minimum|maximum|min|max|number"
-        r"|version|size|limit|port|percent\w*|ratio|threshold|values?|range|count)\b",
+        r"|version|size|limit|port|percent\w*|ratio|threshold|values?|range|count)\b"
+        r"|\bwhich\b.*\b(?:more|less|fewer|(?:bigg|cheap|deep|fast|great|heavi|high|larg|light|long"
+        r"|low|short|slow|small|strong|wid)er)\b",
         r"(?<![\w.])-?\d",
+    ),
+    _intent(
+        1.0,
+        # "how long may it be" asks for a length
+        r"\bhow (?:late|long(?!.*\bbe\b)|often|old|soon)\b|\bwhen is it (?:time|due)\b"
+        r"|\b(?:deadline|duration|interval|lifetime|period|timeout)s?\b"
+        r"|\bwhich\b.*\b(?:earli|lat|long|old|short|soon)er\b",
+        r"\d\s*(?:[mnu]?s|sec(?:ond)?s?|min(?:ute)?s?|h|hours?|days?|weeks?|months?|years?)\b",
     ),
     _intent(
         1.0,
@@ -131,17 +148,24 @@ def intent_scorer(question: str, names: Sequence[str]) -> Callable[[str], tuple[
         to whether it gives the value that a question for a value asks for.
     """
     intents = [intent for intent in _INTENTS if intent.asked.search(question)]
-    asked = re.compile("|".join(rf"(?<!\w){re.escape(n)}(?!\w)" for n in names) or r"(?!)", re.I)
+    said = "|".join(map(re.escape, names)) or r"(?!)"
+    asked = re.compile(rf"(?<!\w)(?:{said})(?!\w)", re.IGNORECASE)
     subjects = value_subjects(question, names)
     given = _given_value(subjects) if subjects else None
 
     def judge(text: str) -> tuple[float, bool]:
+        held = [intent for intent in intents if intent.held.search(text)]
         # What the question says already is no answer to it.
-        rest = asked.sub("", text)
-        met = sum(intent.weight for intent in intents if intent.held.search(rest))
+        rest = asked.sub("", text) if held else ""
+        met = sum(intent.weight for intent in held if intent.held.search(rest))
         return met, given is not None and given.search(text) is not None
 
     return judge
+
+
+def without_asking(question: str) -> str:
+    """The question without what only asks for a degree or to compare: "how long", "compare"."""
+    return _ASKING.sub(" ", question)
 
 
 def value_subjects(question: str, names: Sequence[str]) -> list[str]:

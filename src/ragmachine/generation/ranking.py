@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .intents import intent_scorer
 from .units import Span, Unit
-from .words import content_words, exact_names
+from .words import exact_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +21,7 @@ class Weights:
         near: a term in the text that the unit continues.
         scope: a term in its headings or enclosing definitions.
         rank: the best passage; the one of rank r counts 1 / sqrt(r) of it.
+        subject: a passage of a document that the question names.
         name: all identifiers and quoted strings of the question, letter by letter.
         intent: an intent of weight 1.
         value: the value of a name whose default is asked.
@@ -36,6 +36,7 @@ class Weights:
     near: float = 0.2
     scope: float = 0.8
     rank: float = 1.0
+    subject: float = 0.35
     name: float = 0.15
     intent: float = 0.2
     value: float = 0.8
@@ -62,6 +63,10 @@ class Candidate:
         text: its spans, one below the other.
         terms: in `text`.
         near, scope: terms of its surroundings.
+        given: terms of the name of its document, where the question has that name: all of the
+            document is about it.
+        met: summed weights of the intents that it meets.
+        is_value: whether it gives the value that is asked for.
     """
 
     number: int
@@ -71,6 +76,14 @@ class Candidate:
     terms: frozenset[str]
     near: frozenset[str]
     scope: frozenset[str]
+    given: frozenset[str]
+    met: float
+    is_value: bool
+
+    @property
+    def held(self) -> frozenset[str]:
+        """What counts as its own words."""
+        return self.terms | self.given
 
 
 class Score(NamedTuple):
@@ -99,32 +112,30 @@ def score_candidates(
         weights: parts of the score.
     """
     total = sum(rarity.values()) or 1.0
-    names = exact_names(question)
-    folded = [name.lower() for name in names]
-    judge = intent_scorer(question, list(dict.fromkeys([*names, *content_words(question)])))
+    folded = [name.lower() for name in exact_names(question)]
     scores = []
     for candidate in candidates:
-        near = candidate.near - candidate.terms
-        scope = candidate.scope - candidate.terms - near
-        score = _sum(rarity, candidate.terms)
+        near = candidate.near - candidate.held
+        scope = candidate.scope - candidate.held - near
+        score = _sum(rarity, candidate.held)
         score += weights.near * _sum(rarity, near) + weights.scope * _sum(rarity, scope)
         score /= total
         if folded:
             text = candidate.text.lower()
             score += weights.name * sum(name in text for name in folded) / len(folded)
-        met, is_value = judge(candidate.text)
-        score += weights.intent * met + weights.value * is_value
+        score += weights.intent * candidate.met + weights.value * candidate.is_value
+        score += weights.subject * bool(candidate.given)
         factor = weights.imports if _IMPORT.match(candidate.text) else 1.0
         factor /= 1 + max(0.0, len(candidate.text) - weights.free_chars) / weights.scale_chars
         total_score = score + weights.rank / math.sqrt(candidate.rank)
-        scores.append(Score(total_score * factor, score * factor, is_value))
+        scores.append(Score(total_score * factor, score * factor, candidate.is_value))
     return scores
 
 
 def rarity_among(asked: Sequence[str], candidates: Sequence[Candidate]) -> dict[str, float]:
     """Inverse frequency of the asked terms that any candidate holds."""
     wanted = frozenset(asked)
-    frequency = Counter(term for c in candidates for term in wanted & c.terms)
+    frequency = Counter(term for c in candidates for term in wanted & c.held)
     count = len(candidates)
     return {
         term: 0.1 + math.log(1 + (count - n + 0.5) / (n + 0.5)) for term, n in frequency.items()
@@ -188,7 +199,7 @@ def _held_by_passage(candidates: Sequence[Candidate]) -> dict[int, frozenset[str
     held: dict[int, set[str]] = {}
     for candidate in candidates:
         terms = held.setdefault(candidate.number, set())
-        terms.update(candidate.terms, candidate.near, candidate.scope)
+        terms.update(candidate.held, candidate.near, candidate.scope)
     return {number: frozenset(terms) for number, terms in held.items()}
 
 

@@ -56,10 +56,10 @@ def nowhere(names: Sequence[str]) -> str:
     return f"no passage found mentions {head}{shown[-1]}"
 
 
-def no_common_word(hits: int) -> str:
+def no_line(hits: int) -> str:
     """The reason that no hit has a line to quote."""
     passages = "the passage found" if hits == 1 else f"the {hits} passages found"
-    return f"no line of {passages} shares a word with the question"
+    return f"no line of {passages} bears on the question"
 
 
 def says_nothing(text: str) -> bool:

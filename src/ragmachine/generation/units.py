@@ -47,7 +47,7 @@ class Unit:
             may share it.
         kind: ``sentence``, ``item``, ``row``, ``block``, ``list``, ``code`` or ``comment``.
         near: text that the unit continues, such as its introduction or condition.
-        scope: headings or definitions around it.
+        scope: headings or definitions around it, one a line, the nearest last.
     """
 
     pieces: tuple[Span, ...]
@@ -60,6 +60,11 @@ class Unit:
     def spans(self) -> tuple[Span, ...]:
         """The lead, if any, and the pieces."""
         return (self.lead, *self.pieces) if self.lead else self.pieces
+
+    @property
+    def nearest_scope(self) -> str:
+        """The heading or definition right above it; what is known of the passage without one."""
+        return self.scope.rpartition("\n")[2]
 
     @property
     def length(self) -> int:
@@ -106,6 +111,11 @@ def split_lines(text: str, start: int = 0, end: int | None = None) -> list[Line]
     return lines
 
 
+def quote(text: str, spans: Sequence[Span]) -> str:
+    """The spans of a text, one below the other."""
+    return "\n".join(text[start:end] for start, end in spans)
+
+
 def trim(text: str, start: int, end: int) -> Span:
     """The span without white space at its edges."""
     piece = text[start:end]
@@ -133,7 +143,7 @@ def prose_units(
     for block, following in itertools.pairwise(blocks):
         if block.kind == "heading":
             line = block.lines[0]
-            scope = f"{scope} {line.text}"
+            scope = f"{scope}\n{line.text}"
             intro = list_intro = trim(text, line.end - len(line.text.lstrip("# ")), line.end)
         elif block.kind == "paragraph":
             sentences = split_sentences(text, *block.span)

@@ -45,6 +45,11 @@ def content_words(text: str) -> list[str]:
     return list(dict.fromkeys(word for word in words if word.lower() not in _STOPWORDS))
 
 
+def is_stopword(word: str) -> bool:
+    """Whether a case-folded word says nothing."""
+    return word in _STOPWORDS
+
+
 def exact_names(question: str) -> list[str]:
     """Identifiers, flags, paths and quoted strings that an answer should hold letter by letter."""
     quoted = [next(filter(None, match.groups())) for match in _QUOTED.finditer(question)]

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragmachine.models import Grounds, Hit
+from ragmachine.retrieval.asking import asking_words, same_bounds
 from ragmachine.retrieval.assess import LOOKED_AT, inverse_frequencies
+from ragmachine.retrieval.plan import compared
 
 if TYPE_CHECKING:
     from ragmachine.index.reader import Index
@@ -29,22 +31,10 @@ CAPITALISED_FACTOR = 0.35
 # questions that tunes. The heaviest word that the best few lines lack says most: "how deep may it
 # be *submerged*?" is not answered by lines on everything else, while a question in the asker's own
 # words misses many words, each of which weighs little.
-_ODDS = 0.44
+_ODDS = 0.43
 _COVERAGE_ODDS = 2.3
-_HEAVIEST_ODDS = -6.95
+_HEAVIEST_ODDS = -6.92
 _WINDOW_LINES = 8
-_DEGREE = re.compile(
-    r"\bhow (big|deep|far|fast|hard|heavy|high|large|late|long|low|many|much|often|old|quickly|slow"
-    r"|small|soon|strong|strongly|tall|wide)\b",
-    re.IGNORECASE,
-)
-_KIND = re.compile(
-    r"(?<![\w.`])(?:arguments?|attributes?|class(?:es)?|code|constants?|constructors?|defaults?"
-    r"|definitions?|environment|fields?|flags?|functions?|implementation|initiali[sz]ation"
-    r"|initiali[sz]er|keywords?|members?|methods?|modules?|options?|parameters?|propert(?:y|ies)"
-    r"|settings?|signature|types?|values?|variables?)(?![\w.`])",
-    re.IGNORECASE,
-)
 _LOOK_BACK_CHARS = 60
 _WORD = re.compile(r"[^\s,;:?!()\[\]{}\"“”`'‘’…/=]+")
 _SHAPE = re.compile(r"^--\w|_|[a-z0-9][A-Z]|[A-Za-z]-?\d|\w\.\w")
@@ -91,8 +81,7 @@ def grounds_of(
     Returns: how likely the hits answer it, lowered where a name is missing.
     """
     analysis = reader.analyze(query)
-    mass = mass_of_terms(analysis, index)
-    evidence = evidence_of(mass, hits, index.tokenizer.terms)
+    evidence = _weakest(query, analysis, hits, reader, index)
     texts = [f"{hit.chunk.file_path}\n{hit.chunk.label}\n{hit.chunk.text}" for hit in hits]
 
     def is_known(raw: str) -> bool:
@@ -106,16 +95,28 @@ def grounds_of(
     return Grounds(strength, evidence.coverage, tuple(name.text for name in missing))
 
 
+def _weakest(
+    query: str, analysis: QueryAnalysis, hits: Sequence[Hit], reader: QuestionReader, index: Index
+) -> Evidence:
+    """The evidence on the whole question, or on that side of a comparison that has less of it.
+
+    Either side may have found all of the first hits, so that all are looked at.
+    """
+    terms_of = index.tokenizer.terms
+    sides = [reader.analyze(side) for side in compared(query)]
+    found = [evidence_of(mass_of_terms(s, index), hits, terms_of, len(hits)) for s in sides]
+    if not found:
+        return evidence_of(mass_of_terms(analysis, index), hits, terms_of)
+    return min(found, key=lambda one: one.strength)
+
+
 def mass_of_terms(analysis: QueryAnalysis, index: Index) -> dict[str, float]:
     """The terms that stand for a question's words: weight times inverse document frequency.
 
-    Two kinds of words are left out, which no answer has to hold: the word of degree in "how long",
-    and beside a name what kind of thing it is, such as "the constructor of `Pool`".
+    Words that only ask are left out: no answer has to hold them.
     """
-    asking = _DEGREE.findall(analysis.text)
-    if analysis.identifiers or analysis.flags:
-        asking += _KIND.findall(analysis.text)
-    only_asking = frozenset(index.tokenizer.terms(" ".join(asking))) if asking else frozenset()
+    asking = asking_words(analysis.text, has_names=bool(analysis.identifiers or analysis.flags))
+    only_asking = frozenset(index.tokenizer.terms(asking))
     wanted = [term for term in analysis.evidence if term not in only_asking]
     rarities = inverse_frequencies(index, wanted)
     return {
@@ -146,23 +147,35 @@ class Evidence:
 
 
 def evidence_of(
-    mass: Mapping[str, float], hits: Sequence[Hit], terms_of: Callable[[str], list[str]]
+    mass: Mapping[str, float],
+    hits: Sequence[Hit],
+    terms_of: Callable[[str], list[str]],
+    looked_at: int = LOOKED_AT,
 ) -> Evidence:
     """Look a question's words up in its best hits.
 
+    "Max." in a hit stands for "highest" in a question, and the like.
+
     Args:
         mass: as `mass_of_terms` gives it.
-        hits: best first; the first `LOOKED_AT` count.
+        hits: best first.
         terms_of: cuts a text into terms.
+        looked_at: how many hits count.
     """
     total = sum(mass.values())
     if total <= 0:
         return Evidence(1.0, 0.0)
+    same = same_bounds(mass.keys(), terms_of)
+
+    def held(text: str) -> set[str]:
+        terms = terms_of(text)
+        return (mass.keys() & terms).union(*(same[term] for term in same.keys() & terms))
+
     whole, near = [set[str]()], [set[str]()]
-    for hit in hits[:LOOKED_AT]:
+    for hit in hits[:looked_at]:
         chunk = hit.chunk
-        header = mass.keys() & terms_of(f"{chunk.file_path}\n{chunk.label}")
-        lines = [mass.keys() & terms_of(line) for line in chunk.text.splitlines()]
+        header = held(f"{chunk.file_path}\n{chunk.label}")
+        lines = [held(line) for line in chunk.text.splitlines()]
         whole.append(header.union(*lines))
         near.extend(header.union(*lines[at : at + _WINDOW_LINES]) for at in range(len(lines)))
 
