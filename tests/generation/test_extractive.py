@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmachine.generation.extractive import extract_answer
+from ragmachine.generation.extractive import extract_answer, extract_answers
 from ragmachine.generation.stitch import Passage
 from ragmachine.generation.verify import Verifier
 from ragmachine.models import Chunk, Hit
@@ -307,3 +307,23 @@ def test_no_quotation_is_called_unsupported(lines, question, file_type):
     answer = extract_answer(question, passages)
     found = Verifier().verify(answer.text, passages, is_quoted=True)
     assert [sentence for sentence in found if not sentence.is_supported] == []
+
+
+def test_each_of_several_questions_is_quoted_for() -> None:
+    """Whatever the order of the passages; a line that answers both is shown once."""
+    texts = [
+        "The pump starts. The pump stops. The pump hums. The pump rests. The pump waits.",
+        "The lamp has a price of 9 euro.",
+    ]
+    passages = [
+        Passage(number, Hit(number, 1.0, Chunk(number, f"{number}.md", 0, len(text), 1, 1, text,
+                                               "markdown", "")), text)
+        for number, text in enumerate(texts, 1)
+    ]  # fmt: skip
+    questions = ["when does the pump stop", "what is the price of the lamp"]
+    answer = extract_answers(questions, passages, max_sentences=2)
+    assert answer.cited == (1, 2)
+    assert "The pump stops." in answer.text
+    assert "9 euro" in answer.text
+    again = extract_answers([questions[1], questions[1]], passages)
+    assert again.text.count("9 euro") == 1

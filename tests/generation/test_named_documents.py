@@ -109,8 +109,9 @@ def test_a_comparison_quotes_either_side(manual, question):
 
 def test_a_comparison_stays_short(manual):
     """Two sides share the quotes of one answer, and one quote is of one side."""
+    lines = "".join(f"Warranty {word}: lasts {{0}} months.\n\n" for word in ("a", "b", "c", "d"))
     passages = manual(
-        ("Tarn 2", "Warranty", WARRANTY.format(24)), ("Tarn 3", "Warranty", WARRANTY.format(60))
+        ("Tarn 2", "Warranty", lines.format(24)), ("Tarn 3", "Warranty", lines.format(60))
     )
     question = "Which has the longer warranty, the Tarn 2 or the Tarn 3?"
     text = extract_answer(question, passages, max_sentences=4).text

@@ -14,7 +14,7 @@ from ragmachine.llm.chat import ChatClient, ModelUnavailableError, PromptTooLong
 from ragmachine.models import Answer, Chunk, Citation, Grounds, Hit, SearchResult
 
 from .citations import cite, numbers_in, read_citations
-from .extractive import extract_answer
+from .extractive import extract_answers
 from .prompts import build_messages
 from .refusals import (
     MODEL_KNOWS_NOTHING,
@@ -207,7 +207,8 @@ class Answerer:
 
     def _by_quotation(self, result: SearchResult, notice: str) -> Answer:
         passages = ContextStitcher(_QUOTED_CHARS).stitch(result.hits).passages
-        answer = extract_answer(result.query, passages, terms=self._terms, asked=self._asked)
+        questions = result.parts or (result.query,)
+        answer = extract_answers(questions, passages, terms=self._terms, asked=self._asked)
         if not answer.text:
             refusal = refuse(result, no_line(len(result.hits)), notice=notice)
             return replace(refusal, context=_shown(passages))

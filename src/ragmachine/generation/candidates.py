@@ -43,14 +43,13 @@ class Asked:
         self._titles = {passage.number: _titles(passage) for passage in passages}
         every = [title for titles in self._titles.values() for title in titles]
         self._named = named_subjects(question, every)
-        self._names = [frozenset(asked(question[one.start : one.end])) for one in self._named]
-        all_names = frozenset[str]().union(*self._names)
         self.wanted = list(dict.fromkeys(asked(question)))
-        topic = frozenset(asked(without_asking(question))) - all_names
-        beside = frozenset(asked(" ".join(words_beside(question, self._named))))
-        self.topic = topic - beside or topic or frozenset(self.wanted)
-        names = [*exact_names(question), *content_words(question)]
-        self._judge = intent_scorer(question, list(dict.fromkeys(names)))
+        names = asked(" ".join(question[one.start : one.end] for one in self._named))
+        beside = asked(" ".join(words_beside(question, self._named)))
+        topic = frozenset(asked(without_asking(question))).difference(names)
+        self.topic = topic.difference(beside) or topic or frozenset(self.wanted)
+        said = dict.fromkeys([*exact_names(question), *content_words(question)])
+        self._judge = intent_scorer(question, list(said))
         self.has_names = any(one.is_proper for one in self._named)
         self.groups = self._grouped(passages, coordinated(question, self._named))
 
@@ -71,7 +70,6 @@ class Asked:
         "84 months" answers "how long is the warranty?" below the heading "Warranty".
         """
         for rank, passage in enumerate(passages, 1):
-            given = self._given(self._titles[passage.number])
             for unit in _distinct_units(passage):
                 text = quote(passage.text, unit.spans)
                 own = self._cut(text)
@@ -82,14 +80,7 @@ class Asked:
                 if holds_none and not met:
                     continue
                 near, scope = self._cut(unit.near), self._cut(unit.scope)
-                yield Candidate(
-                    passage.number, rank, unit, text, own, near, scope, given, met, is_value
-                )
-
-    def _given(self, titles: Sequence[Title]) -> frozenset[str]:
-        """Terms of the question's names for a document, which are said of all that it says."""
-        pairs = zip(self._named, self._names, strict=True)
-        return frozenset[str]().union(*(terms for one, terms in pairs if one.is_name_of(titles)))
+                yield Candidate(passage.number, rank, unit, text, own, near, scope, met, is_value)
 
     def _is_of_another(self, titles: Sequence[Title]) -> bool:
         """Whether a document has a title and is none of those that the question names."""

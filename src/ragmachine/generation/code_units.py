@@ -75,7 +75,7 @@ def code_units(text: str, lines: Sequence[Line], scope: str) -> Iterator[Unit]:
         left = None
         while headers and headers[-1].indent >= statement.indent:
             left = headers.pop()
-        around = "\n".join([scope, *(h.head(text) for h in headers if h.is_definition)])
+        around = " ".join([scope, *(h.head(text) for h in headers if h.is_definition)])
         near = " ".join(h.head(text) for h in headers[-1:] if not h.is_definition)
         if place and statements[place - 1].kind == "comment":
             near = f"{near} {text[slice(*statements[place - 1].span)]}"
@@ -84,7 +84,7 @@ def code_units(text: str, lines: Sequence[Line], scope: str) -> Iterator[Unit]:
             yield replace(
                 unit,
                 near=f"{near} {unit.near}",
-                scope=f"{around}\n{unit.scope}".rstrip(),
+                scope=f"{around} {unit.scope}",
                 lead=unit.lead or branch,
             )
         if statement.is_header:

@@ -6,7 +6,7 @@ Everything shown is quoted letter by letter, so it can be thin but not wrong.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .candidates import Asked
 from .ranking import Candidate, Weights, choose, rarity_among, score_candidates
@@ -49,17 +49,49 @@ def extract_answer(
         asked: tokenizer for the question; by default the same.
         weights: parts of a unit's score.
     """
-    read = Asked(question, passages, terms, asked or terms)
+    return extract_answers(
+        [question], passages, max_sentences=max_sentences, terms=terms, asked=asked, weights=weights
+    )
+
+
+def extract_answers(
+    questions: Sequence[str],
+    passages: Sequence[Passage],
+    *,
+    max_sentences: int = 5,
+    terms: Callable[[str], list[str]] = split_terms,
+    asked: Callable[[str], list[str]] | None = None,
+    weights: Weights = _WEIGHTS,
+) -> ExtractiveAnswer:
+    """Quote the units that answer several questions best, about as many for each.
+
+    Args:
+        questions: at least one; the others as in `extract_answer`.
+    """
+    chosen: dict[tuple[int, tuple[Span, ...]], Candidate] = {}
+    most = -(-max_sentences // len(questions))
+    if len(questions) > 1:
+        weights = replace(weights, rank=0.0)  # the order of hits is that of all questions together
+    for question in questions:
+        read = Asked(question, passages, terms, asked or terms)
+        for candidate in _chosen(question, read, passages, most, weights):
+            chosen.setdefault((candidate.number, candidate.unit.spans), candidate)
+    return _render(passages, list(chosen.values()))
+
+
+def _chosen(
+    question: str, read: Asked, passages: Sequence[Passage], most: int, weights: Weights
+) -> list[Candidate]:
     found = [list(read.candidates(group, read.topic)) for group in read.groups]
-    found = [candidates for candidates in found if candidates][:max_sentences]
+    found = [candidates for candidates in found if candidates][:most]
     if not found and not read.has_names:
         found = [list(read.candidates(passages, frozenset(read.wanted)))]
     chosen: list[Candidate] = []
     for candidates in found:
         rarity = rarity_among(read.wanted, candidates)
         scores = score_candidates(question, rarity, candidates, weights)
-        chosen += choose(candidates, scores, rarity, max_sentences // len(found), weights)
-    return _render(passages, chosen)
+        chosen += choose(candidates, scores, rarity, most // len(found), weights)
+    return chosen
 
 
 def _render(passages: Sequence[Passage], chosen: Sequence[Candidate]) -> ExtractiveAnswer:

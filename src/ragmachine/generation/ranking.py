@@ -21,7 +21,6 @@ class Weights:
         near: a term in the text that the unit continues.
         scope: a term in its headings or enclosing definitions.
         rank: the best passage; the one of rank r counts 1 / sqrt(r) of it.
-        subject: a passage of a document that the question names.
         name: all identifiers and quoted strings of the question, letter by letter.
         intent: an intent of weight 1.
         value: the value of a name whose default is asked.
@@ -36,7 +35,6 @@ class Weights:
     near: float = 0.2
     scope: float = 0.8
     rank: float = 1.0
-    subject: float = 0.35
     name: float = 0.15
     intent: float = 0.2
     value: float = 0.8
@@ -63,8 +61,6 @@ class Candidate:
         text: its spans, one below the other.
         terms: in `text`.
         near, scope: terms of its surroundings.
-        given: terms of the name of its document, where the question has that name: all of the
-            document is about it.
         met: summed weights of the intents that it meets.
         is_value: whether it gives the value that is asked for.
     """
@@ -76,14 +72,8 @@ class Candidate:
     terms: frozenset[str]
     near: frozenset[str]
     scope: frozenset[str]
-    given: frozenset[str]
     met: float
     is_value: bool
-
-    @property
-    def held(self) -> frozenset[str]:
-        """What counts as its own words."""
-        return self.terms | self.given
 
 
 class Score(NamedTuple):
@@ -115,16 +105,15 @@ def score_candidates(
     folded = [name.lower() for name in exact_names(question)]
     scores = []
     for candidate in candidates:
-        near = candidate.near - candidate.held
-        scope = candidate.scope - candidate.held - near
-        score = _sum(rarity, candidate.held)
+        near = candidate.near - candidate.terms
+        scope = candidate.scope - candidate.terms - near
+        score = _sum(rarity, candidate.terms)
         score += weights.near * _sum(rarity, near) + weights.scope * _sum(rarity, scope)
         score /= total
         if folded:
             text = candidate.text.lower()
             score += weights.name * sum(name in text for name in folded) / len(folded)
         score += weights.intent * candidate.met + weights.value * candidate.is_value
-        score += weights.subject * bool(candidate.given)
         factor = weights.imports if _IMPORT.match(candidate.text) else 1.0
         factor /= 1 + max(0.0, len(candidate.text) - weights.free_chars) / weights.scale_chars
         total_score = score + weights.rank / math.sqrt(candidate.rank)
@@ -135,7 +124,7 @@ def score_candidates(
 def rarity_among(asked: Sequence[str], candidates: Sequence[Candidate]) -> dict[str, float]:
     """Inverse frequency of the asked terms that any candidate holds."""
     wanted = frozenset(asked)
-    frequency = Counter(term for c in candidates for term in wanted & c.held)
+    frequency = Counter(term for c in candidates for term in wanted & c.terms)
     count = len(candidates)
     return {
         term: 0.1 + math.log(1 + (count - n + 0.5) / (n + 0.5)) for term, n in frequency.items()
@@ -199,7 +188,7 @@ def _held_by_passage(candidates: Sequence[Candidate]) -> dict[int, frozenset[str
     held: dict[int, set[str]] = {}
     for candidate in candidates:
         terms = held.setdefault(candidate.number, set())
-        terms.update(candidate.held, candidate.near, candidate.scope)
+        terms.update(candidate.terms, candidate.near, candidate.scope)
     return {number: frozenset(terms) for number, terms in held.items()}
 
 

@@ -98,6 +98,7 @@ class SearchResult:
         notice: one line on why `hits` is empty or narrower than asked, else "".
         is_cached: whether the hits came from the query cache.
         plan: what was made of the query: terms and weights, added words, corrections, parts.
+        parts: the questions in the query, where it was cut into several that were searched apart.
         stage_ms: `search_time_ms` in parts: ``plan``, ``search`` and, where it ran, ``rerank``.
     """
 
@@ -110,6 +111,7 @@ class SearchResult:
     is_cached: bool = False
     plan: dict[str, Any] = field(default_factory=dict)
     stage_ms: dict[str, float] = field(default_factory=dict)
+    parts: tuple[str, ...] = ()
 
     def to_json(self, *, is_explained: bool = False) -> dict[str, Any]:
         """The result as one JSON document, as ``search --json`` prints it.

@@ -95,6 +95,7 @@ class Searcher:
             is_cached=cached is not None,
             plan=plan_of(question, filter_text) if is_explained else {},
             stage_ms=stage_ms,
+            parts=() if question.is_comparison else tuple(question.parts),
         )
 
     def _key(self, question: Question, filter_text: str) -> str:
