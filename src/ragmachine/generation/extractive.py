@@ -66,7 +66,12 @@ def extract_answers(
     """Quote the units that answer several questions best, about as many for each.
 
     Args:
-        questions: at least one; the others as in `extract_answer`.
+        questions: at least one.
+        passages: best first.
+        max_sentences: most quotes, one or two more where they do not divide.
+        terms: tokenizer for passages, stopwords left out.
+        asked: tokenizer for the questions; by default the same.
+        weights: parts of a unit's score.
     """
     chosen: dict[tuple[int, tuple[Span, ...]], Candidate] = {}
     most = -(-max_sentences // len(questions))
