@@ -11,7 +11,10 @@ import httpx
 
 WARRANTY = "How long is the warranty of a Limpet 3?"
 NOBODY_KNOWS = "How long is the warranty of a Limpet 9?"
-PARTS = ("What does the repair of a Winkle 8 cost", "what does a red blinking light of a Cairn mean")
+PARTS = (
+    "What does the repair of a Winkle 8 cost",
+    "what does a red blinking light of a Cairn mean",
+)
 VALUES = ("EUR 145", "watchdog tripped")
 NEW_FACT = "\nThe spare kelp comb is kept behind the blue door.\n"
 _JOB_S = 120.0
