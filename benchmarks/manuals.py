@@ -7,8 +7,9 @@
 The manuals are real PDFs. Siblings differ in a digit of their name and share their prose, most
 pages never name the product, files are named by number, and every 20th manual is images only.
 Recall is that of pages among five hits, from plain text cut at 500 characters up to the default
-a step at a time, then beside the default with vectors and with a filter. Answers are quotations.
-Reranking is left out: a cross-encoder would have to come from a model hub.
+a step at a time, then beside the default with vectors and with a filter. Answers are quotations,
+to these questions and to some that no manual answers, which are to be refused. Reranking is left
+out: a cross-encoder would have to come from a model hub.
 
 Saves benchmarks/results/manuals.json.
 """
@@ -30,7 +31,7 @@ from machine import ROOT, save
 from manuals_facts import make_manuals
 from manuals_ladder import SHIPPED, STEPS, K, Plain, ask, indexed, placed, summary
 from manuals_pdf import write_manual
-from manuals_questions import Asked, make_questions
+from manuals_questions import Asked, make_questions, make_unanswerable
 from manuals_table import table
 from ragmachine import RagPipeline
 from ragmachine.evaluation.key_values import contained
@@ -85,12 +86,24 @@ def answers(pipeline: RagPipeline, questions: Sequence[Asked]) -> dict[str, Any]
     }
 
 
-def measure(folder: Path, questions: Sequence[Asked]) -> dict[str, Any]:
+def refusals(pipeline: RagPipeline, unanswerable: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """How many questions that nothing answers are refused, by what is wrong with them."""
+    kinds: dict[str, list[bool]] = {}
+    for kind, text in unanswerable:
+        refused = pipeline.answer_from(pipeline.search(text, K)).is_refusal
+        kinds.setdefault(kind, []).append(refused)
+    return {kind: f"{sum(refused)}/{len(refused)}" for kind, refused in kinds.items()}
+
+
+def measure(
+    folder: Path, questions: Sequence[Asked], unanswerable: Sequence[tuple[str, str]]
+) -> dict[str, Any]:
     """Every step of the ladder; answers at the shipped one.
 
     Args:
         folder: of the manuals, and of the indexes beside them.
         questions: with their keys.
+        unanswerable: as `make_unanswerable` gives them.
     """
     manuals = folder / "manuals"
     plain = Plain(manuals, folder / "plain")
@@ -104,6 +117,7 @@ def measure(folder: Path, questions: Sequence[Asked]) -> dict[str, Any]:
         print(f"{step.name}: {steps[step.name][f'recall@{K}']}", file=sys.stderr)
         if step == SHIPPED:
             answered = answers(pipeline, questions)
+            answered["unanswerable refused"] = refusals(pipeline, unanswerable)
     return {"steps": steps, "worth most": worth_most(steps), "answers": answered}
 
 
@@ -129,7 +143,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         folder = (options.folder or Path(scratch)).resolve()
         questions = make_corpus(folder / "manuals", options.manuals, options.seed)
-        measured = measure(folder, questions)
+        manuals = make_manuals(options.manuals, options.seed)
+        measured = measure(folder, questions, make_unanswerable(manuals, options.seed))
     document = {"manuals": options.manuals, "seed": options.seed, **measured}
     print("\n".join(table(document)))
     print(f"saved in {os.path.relpath(save(options.name, document), ROOT)}")

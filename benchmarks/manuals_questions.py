@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from manuals_facts import SIBLINGS, Manual
+from manuals_facts import KINDS, SIBLINGS, Manual
 from manuals_pdf import MAINTENANCE, PARTS, PROPERTIES, WARRANTY
 
 COMPARISON, NUMBER = "comparison", "part by number"
@@ -77,6 +77,41 @@ def make_questions(
         for number, manual in enumerate(manuals)
         for asked in _about(number, manuals, pages, random.Random(f"{seed} {manual.file}"))  # noqa: S311
     ]
+
+
+def make_unanswerable(manuals: Sequence[Manual], seed: int) -> list[tuple[str, str]]:
+    """Three questions about each manual that no manual answers, each after what is wrong with it.
+
+    They ask for a property that products of another kind have, for a product that nobody makes, and
+    for a number that no part has; else they are as `make_questions` asks.
+
+    Args:
+        manuals: in order.
+        seed: chooses what is asked, and how.
+    """
+    numbers = {number for manual in manuals for _, number in manual.parts}
+    asked = []
+    for manual in manuals:
+        dice = random.Random(f"{seed} unanswerable {manual.file}")  # noqa: S311
+        said = {"product": manual.product, "kind": manual.kind.name}
+        own = {name for _, name, _ in manual.properties}
+        others = sorted({name for kind in KINDS for _, name, _, _ in kind.properties} - own)
+        text = dice.choice(_PROPERTY).format(**said, name=dice.choice(others))
+        asked.append(("property of another kind", text))
+        said["product"] = f"{manual.product.split()[0]} {dice.randrange(500, 1000)}"
+        asked.append(("product that nobody makes", dice.choice(_WARRANTY).format(**said)))
+        number = _other_number(dice.choice(manual.parts)[1], numbers)
+        asked.append(("number of no part", dice.choice(_NUMBER).format(number=number)))
+    return asked
+
+
+def _other_number(number: str, used: set[str]) -> str:
+    """A number of the same form that no part has."""
+    for step in range(1, 10):
+        other = "".join(str((int(c) + step) % 10) if c.isdigit() else c for c in number)
+        if other not in used:
+            return other
+    raise ValueError(f"every number like {number} is used")
 
 
 def _about(

@@ -24,10 +24,13 @@ def table(document: dict[str, Any]) -> list[str]:
         # what comes after the default is tried beside it, each alone
         sign = _BESIDE if name == DEFAULT or sign == _BESIDE else "+ "
     answered = document["answers"]
+    kinds = ", ".join(f"{kind} {100 * share:.0f}" for kind, share in answered["kinds"].items())
+    refused = ", ".join(f"{kind} {n}" for kind, n in answered["unanswerable refused"].items())
     lines += [
         "",
         f"{document['manuals']} manuals, {first['questions']} questions. The step worth most is"
         f" **{document['worth most']}**. Quoted answers of the default contain"
-        f" {100 * answered['key values']:.1f} % of the key values.",
+        f" {100 * answered['key values']:.1f} % of the key values ({kinds}). Refused of questions"
+        f" that no manual answers: {refused}.",
     ]
     return lines
