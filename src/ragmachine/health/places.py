@@ -8,10 +8,10 @@ import tempfile
 
 from ragmachine.errors import IndexMissingError, RagError
 from ragmachine.health.checks import ABSENT, BROKEN, OK, Check
-from ragmachine.health.status import DENSE_FOLDER, sizes_on_disk
+from ragmachine.health.status import sizes_on_disk
 from ragmachine.index.files import read_json
 from ragmachine.index.hashes import verify
-from ragmachine.index.store import IndexStore, artifacts
+from ragmachine.index.store import VECTORS, IndexStore, artifacts
 
 # A build writes a second generation before the first one goes.
 _ROOM_FACTOR = 2
@@ -40,7 +40,7 @@ def index_check(store: IndexStore, rebuild: str) -> Check:
 
 def vectors_check(store: IndexStore) -> Check | None:
     """Whether the vectors are what was written; None where none were made."""
-    folder = store.path(DENSE_FOLDER)
+    folder = store.path(VECTORS)
     path = os.path.join(folder, "current.json")
     if not os.path.isfile(path):
         return None

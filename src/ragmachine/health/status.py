@@ -15,10 +15,8 @@ from ragmachine.index.provenance import versions
 from ragmachine.index.removal import own_entries, size_of
 from ragmachine.index.reuse import Changes, Previous, changes_since
 from ragmachine.index.sources import Selection, find_sources
-from ragmachine.index.store import IndexStore
+from ragmachine.index.store import VECTORS, IndexStore
 from ragmachine.places import PageTotals
-
-DENSE_FOLDER = "dense-vectors"  # as `index.dense` calls it, which needs numpy
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +164,7 @@ def sizes_on_disk(store: IndexStore) -> dict[str, int]:
     sizes = {"index": 0, "vectors": 0, "summaries": 0, "caches": 0}
     for name in own_entries(store.folder):
         part = (
-            "vectors" if name == DENSE_FOLDER
+            "vectors" if name == VECTORS
             else "index" if "gen-" in name or name == "CURRENT"
             else "summaries" if name.startswith("summaries")
             else "caches"
@@ -176,7 +174,7 @@ def sizes_on_disk(store: IndexStore) -> dict[str, int]:
 
 
 def _vectors(store: IndexStore, generation: str, chunks: int) -> VectorState | None:
-    path = os.path.join(store.folder, DENSE_FOLDER, "current.json")
+    path = os.path.join(store.folder, VECTORS, "current.json")
     if not os.path.isfile(path):
         return None
     state = read_json(path)

@@ -29,12 +29,13 @@ from ragmachine.index.excerpts import AllChunks, Ids, NearestChunks
 from ragmachine.index.files import damage, read_json, replace_file, storage_errors
 from ragmachine.index.hashes import SUFFIX, verify, write_hash
 from ragmachine.index.lock import exclusive
+from ragmachine.index.store import VECTORS
 from ragmachine.index.vectors import FlatIndex, VectorIndex
 
 if TYPE_CHECKING:
     from ragmachine.index.reader import Index
 
-FOLDER = "dense-vectors"
+FOLDER = VECTORS
 CACHE_FILES = "*.vectors"
 _STATE = "current.json"
 _LOCK = "dense.lock"

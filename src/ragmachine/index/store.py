@@ -45,11 +45,13 @@ CURRENT = "CURRENT"
 ARTIFACTS = ("manifest.json", "chunks.json", "bm25", "bm25_files", "postings", "documents.bin")
 _OPTIONAL = ("rows",)
 LOCK = "index.lock"
+VECTORS = "dense-vectors"  # laid out by `dense`, which needs numpy
 _LOCK_TIMEOUT_S = 30.0
 _GENERATION = re.compile(r"gen-[0-9a-f]{12}")
 _OWN_NAME = (
     r"(?:building-)?gen-[0-9a-f]{12}|CURRENT(?:\.tmp)?|index\.lock"
-    r"|(?:query|answer)_cache\.json(?:\.\w+)?|expansions\.json|collections|page_cache\.sqlite(?:-\w+)?|dense-vectors|summaries\.log(?:\.lock)?"
+    r"|(?:query|answer)_cache\.json(?:\.\w+)?|expansions\.json|collections"
+    rf"|page_cache\.sqlite(?:-\w+)?|{VECTORS}|summaries\.log(?:\.lock)?"
 )
 # A reader starts over as often as this when each generation it turns to is replaced at once.
 _READ_ATTEMPTS = 20

@@ -139,6 +139,10 @@ def refresh(store: IndexStore, settings: Settings) -> None:
 
     Unless another process is making vectors: the index is there, and they follow with the next run.
     """
+    from ragmachine.index.store import VECTORS
+
+    if not os.path.isdir(store.path(VECTORS)):  # encoders are not imported to find none
+        return
     vectors = dense_store(store, settings)
     if vectors.state() is None:
         return
