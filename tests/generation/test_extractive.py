@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmachine.generation.extractive import extract_answer, extract_answers
+from ragmachine.generation.extractive import extract_answers
 from ragmachine.generation.stitch import Passage
 from ragmachine.generation.verify import Verifier
 from ragmachine.models import Chunk, Hit
@@ -65,7 +65,7 @@ CODE = textwrap.dedent('''\
 
 def ask(question, *passages, **options):
     """The answer's text and the numbers it cites."""
-    answer = extract_answer(question, passages, **options)
+    answer = extract_answers([question], passages, **options)
     return answer.text, answer.cited
 
 
@@ -286,7 +286,7 @@ def test_every_quote_is_source_text(lines, question, file_type):
     """However lines are shuffled, what is quoted stands in the passage letter by letter."""
     text = "".join(lines)
     chunk = Chunk(0, "a", 0, len(text), 1, max(1, len(lines)), text, file_type, "")
-    answer = extract_answer(question, [Passage(1, Hit(1, 1.0, chunk), text)])
+    answer = extract_answers([question], [Passage(1, Hit(1, 1.0, chunk), text)])
     source = {line.strip() for line in text.splitlines()}
     for line in answer.text.splitlines():
         quoted = line.removesuffix(" [1]").strip()
@@ -304,7 +304,7 @@ def test_no_quotation_is_called_unsupported(lines, question, file_type):
     text = "".join(lines)
     chunk = Chunk(0, "a", 0, len(text), 1, max(1, len(lines)), text, file_type, "")
     passages = [Passage(1, Hit(1, 1.0, chunk), text)]
-    answer = extract_answer(question, passages)
+    answer = extract_answers([question], passages)
     found = Verifier().verify(answer.text, passages, is_quoted=True)
     assert [sentence for sentence in found if not sentence.is_supported] == []
 

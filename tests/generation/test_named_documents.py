@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ragmachine.generation.extractive import extract_answer
+from ragmachine.generation.extractive import extract_answers
 from ragmachine.generation.stitch import Passage
 
 COVER = "# {0}\n\nThank you for buying the {0}. Use this fine heater for a long time.\n"
@@ -38,7 +38,7 @@ def test_the_value_is_quoted_and_not_the_page_with_the_name(manual):
         ("Tarn 2", "Data", DATA.format(8, 900)),
         ("Tarn 2", "Warranty", WARRANTY.format(24)),
     )
-    answer = extract_answer("How long is the warranty of the Tarn 2?", passages)
+    answer = extract_answers(["How long is the warranty of the Tarn 2?"], passages)
     assert "24 months" in answer.text
     assert answer.cited == (3,)
 
@@ -60,7 +60,7 @@ def test_another_document_is_not_quoted(manual, question):
         ("Tarn 2 S", "Data", DATA.format(9, 950)),
         ("Tarn 3", "Data", DATA.format(11, 990)),
     )
-    answer = extract_answer(question, passages)
+    answer = extract_answers([question], passages)
     assert answer.text == "| Property | Value |\n| Mass | 9 kg | [3]"
 
 
@@ -69,20 +69,20 @@ def test_nothing_is_quoted_where_the_document_does_not_say_it(manual):
     passages = manual(
         ("Tarn 3", "Data", DATA.format(11, 990)), ("Tarn 2", "Heater", COVER.format("Tarn 2"))
     )
-    assert extract_answer("What is the mass of the Tarn 2?", passages).text == ""
+    assert extract_answers(["What is the mass of the Tarn 2?"], passages).text == ""
 
 
 def test_a_document_is_quoted_where_only_its_name_is_asked(manual):
     """There is nothing else to go by."""
     passages = manual(("Tarn 2", "Heater", COVER.format("Tarn 2")))
-    assert "Thank you" in extract_answer("What is the Tarn 2?", passages).text
+    assert "Thank you" in extract_answers(["What is the Tarn 2?"], passages).text
 
 
 def test_code_is_quoted_beside_a_named_document(manual, make_passage):
     """Code has no title that could be another's."""
     code = make_passage("MASS_KG = 9\n", 2, path="src/tarn.py")
     passages = [*manual(("Tarn 2", "Heater", COVER.format("Tarn 2"))), code]
-    assert "MASS_KG = 9" in extract_answer("What is the mass kg of the Tarn 2?", passages).text
+    assert "MASS_KG = 9" in extract_answers(["What is the mass kg of the Tarn 2?"], passages).text
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_comparison_quotes_either_side(manual, question):
         ("Ulva Mini", "Data", DATA.format(2, 300)),
         ("Tarn 3", "Data", DATA.format(11, 990)),
     )
-    answer = extract_answer(question, passages)
+    answer = extract_answers([question], passages)
     assert "| Power | 900 W | [1]" in answer.text
     assert "| Power | 300 W | [2]" in answer.text
     assert answer.cited == (1, 2)
@@ -114,9 +114,9 @@ def test_a_comparison_stays_short(manual):
         ("Tarn 2", "Warranty", lines.format(24)), ("Tarn 3", "Warranty", lines.format(60))
     )
     question = "Which has the longer warranty, the Tarn 2 or the Tarn 3?"
-    text = extract_answer(question, passages, max_sentences=4).text
+    text = extract_answers([question], passages, max_sentences=4).text
     assert (text.count("[1]"), text.count("[2]")) == (2, 2)
-    assert extract_answer(question, passages, max_sentences=1).text.count("[") == 1
+    assert extract_answers([question], passages, max_sentences=1).text.count("[") == 1
 
 
 @pytest.mark.parametrize("number", ["7105.310.22", "AB-1201-33", "AB 1201 33", "K120133"])
@@ -124,7 +124,7 @@ def test_a_number_is_quoted_with_what_it_is(manual, number):
     """Its row below the header."""
     table = f"| Part | Number |\n|---|---|\n| Coil | {number} |\n| Seal | 99-1 |\n"
     passages = manual(("Tarn 2", "Spare parts", table))
-    answer = extract_answer(f"I need part {number}: what is it?", passages)
+    answer = extract_answers([f"I need part {number}: what is it?"], passages)
     assert f"| Part | Number |\n| Coil | {number} |" in answer.text
 
 
@@ -132,4 +132,6 @@ def test_a_heading_admits_only_what_stands_right_below_it(make_passage):
     """Numbers of other sections are no answer, whatever the whole passage is called."""
     text = "# Guide\n\n## Care\n\nRinse for 5 hours.\n\n## Warranty\n\nIt lasts 24 months.\n"
     passage = make_passage(text, label="Section: Guide > Care; Section: Guide > Warranty")
-    assert extract_answer("How long is the warranty?", [passage]).text == "It lasts 24 months. [1]"
+    assert (
+        extract_answers(["How long is the warranty?"], [passage]).text == "It lasts 24 months. [1]"
+    )

@@ -30,30 +30,6 @@ class ExtractiveAnswer:
     cited: tuple[int, ...]
 
 
-def extract_answer(
-    question: str,
-    passages: Sequence[Passage],
-    *,
-    max_sentences: int = 5,
-    terms: Callable[[str], list[str]] = split_terms,
-    asked: Callable[[str], list[str]] | None = None,
-    weights: Weights = _WEIGHTS,
-) -> ExtractiveAnswer:
-    """Quote the units of the passages that answer the question best.
-
-    Args:
-        question: as asked.
-        passages: best first.
-        max_sentences: most quotes.
-        terms: tokenizer for passages, stopwords left out.
-        asked: tokenizer for the question; by default the same.
-        weights: parts of a unit's score.
-    """
-    return extract_answers(
-        [question], passages, max_sentences=max_sentences, terms=terms, asked=asked, weights=weights
-    )
-
-
 def extract_answers(
     questions: Sequence[str],
     passages: Sequence[Passage],
@@ -63,7 +39,7 @@ def extract_answers(
     asked: Callable[[str], list[str]] | None = None,
     weights: Weights = _WEIGHTS,
 ) -> ExtractiveAnswer:
-    """Quote the units that answer several questions best, about as many for each.
+    """Quote the units of the passages that answer questions best, about as many for each.
 
     Args:
         questions: at least one.
