@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import AsyncGenerator
 from time import perf_counter
 from typing import Any
@@ -163,7 +162,7 @@ def _cited(number: int, hit: Hit) -> dict[str, Any]:
     }
     return {
         "number": number,
-        "chunk_id": hashlib.sha256(f"{chunk.file_path}\0{chunk.text}".encode()).hexdigest(),
+        "chunk_id": chunk.content_id,
         "source": chunk.file_path,
         "lines": [chunk.first_line, chunk.last_line],
         "score": round(hit.score, 6),
