@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ragmachine.degrees import DEGREES
+
 from .words import content_words, exact_names
 
 _LITERAL = (
@@ -17,8 +19,7 @@ _LITERAL = (
 )
 
 _ASKING = re.compile(
-    r"\bhow (?:big|deep|far|fast|hard|heavy|high|large|late|long|low|many|much|often|old|quickly"
-    r"|slow|small|soon|strong|strongly|tall|wide)\b|\bwhen is it (?:time|due)\b"
+    rf"\bhow (?:{DEGREES})\b|\bwhen is it (?:time|due)\b"
     r"|\b(?:compare|contrast|differences? (?:between|in|of))\b",
     re.IGNORECASE,
 )

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Set
 
-_DEGREE = (
-    r"\bhow (big|deep|far|fast|hard|heavy|high|large|late|long|low|many|much|often|old|quickly"
-    r"|slow|small|soon|strong|strongly|tall|wide)\b"
-)
+from ragmachine.degrees import DEGREES
+
+_DEGREE = rf"\bhow ({DEGREES})\b"
 _COMPARING = r"\b(differences?) (?:between|in|of)\b|\b(compare|contrast)\b"
 # "I need", "tell me", "I am looking for"
 _WISH = (
