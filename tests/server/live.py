@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +30,15 @@ def pipeline_of(root: Path, **settings: Any) -> ServedPipeline:
         "target_dir": str(root / "corpus"), "llm": "extractive", **settings,
     }  # fmt: skip
     return ServedPipeline(load_settings(given, {"HOME": str(root), "XDG_CONFIG_HOME": str(root)}))
+
+
+def index_side_by_side(root: Path, texts: Mapping[str, str]) -> None:
+    """Index a file of its own for each name of a collection, "" being the one without a name."""
+    for name, text in texts.items():
+        folder = root / (name or "corpus")
+        folder.mkdir(parents=True)
+        (folder / "a.md").write_text(text)
+        pipeline_of(root, collection=name).index(folder)
 
 
 @dataclass

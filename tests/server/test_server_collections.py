@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live import Asks, Live, pipeline_of, until
+from live import Asks, Live, index_side_by_side, pipeline_of, until
 from starlette.testclient import TestClient
 
 from ragmachine.errors import UsageError
@@ -32,11 +32,7 @@ ASKED = "What is the tide?"
 def root(tmp_path: Path) -> Path:
     """A project with three indexes: one without a name, `docs` and `Code-2`."""
     root = tmp_path / "project"
-    for name, text in SAID.items():
-        folder = root / (name or "corpus")
-        folder.mkdir(parents=True)
-        (folder / "a.md").write_text(f"# Tide\n\n{text}\n")
-        pipeline_of(root, collection=name).index(folder)
+    index_side_by_side(root, {name: f"# Tide\n\n{text}\n" for name, text in SAID.items()})
     return root
 
 

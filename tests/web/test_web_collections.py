@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from browsing import DESK, PHONE
-from live import pipeline_of
+from live import index_side_by_side
 
 SAID = {"": "The tide is high.", "harbour": "The tide is low.", "pilots": "The tide is slack."}
 Serves = Callable[..., str]
@@ -19,11 +19,8 @@ Serves = Callable[..., str]
 def root(tmp_path: Path) -> Path:
     """A project with an index that has no name, and two that have one."""
     root = tmp_path / "project"
-    for name, text in SAID.items():
-        folder = root / (name or "corpus")
-        folder.mkdir(parents=True)
-        (folder / "a.md").write_text(f"# Tide\n\n{text}\n\nIt turns at noon.\n")
-        pipeline_of(root, collection=name).index(folder)
+    texts = {name: f"# Tide\n\n{text}\n\nIt turns at noon.\n" for name, text in SAID.items()}
+    index_side_by_side(root, texts)
     return root
 
 
